@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Decided = Literal["host", "reader", "plan", "door", "spend"]
+Decided = Literal["host", "reader", "plan", "door"]
 """Where a code is decided, in the order in which a host decides."""
 
 

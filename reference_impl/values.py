@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Any, Final, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 Json: TypeAlias = Any
 """Any JSON value, not yet checked. It is narrowed once, by the rule that reads it."""
@@ -133,6 +135,45 @@ def _decimal(digits: str, point: int) -> str:
     power = point - 1
     tail = f".{digits[1:]}" if len(digits) > 1 else ""
     return f"{digits[0]}{tail}e{'+' if power > 0 else '-'}{abs(power)}"
+
+
+def is_truthy(value: Json) -> bool:
+    """Say whether JavaScript takes *value* for true: every array and object is."""
+    if isinstance(value, list | dict):
+        return True
+    return bool(value) and not (isinstance(value, float) and math.isnan(value))
+
+
+def string_text(value: Json) -> str:
+    """
+    Spell *value* as JavaScript's ``String()`` does, at any depth.
+
+    An array is its items with commas between them, ``null`` among them empty;
+    an object is always ``[object Object]``.
+
+    Raises:
+        TypeError: *value* holds something that is no JSON value.
+        OverflowError: it holds an integer that no double holds.
+    """
+    if not isinstance(value, list):
+        return "undefined" if value is MISSING else _string_word(value)
+    words: list[str] = []
+    pending: list[Json] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, list) and item:
+            pending.extend(reversed(item))
+        else:
+            words.append("" if item in (None, MISSING, []) else _string_word(item))
+    return ",".join(words)
+
+
+def _string_word(item: Json) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, dict):
+        return "[object Object]"
+    return number_text(item) if is_number(item) else _scalar(item)
 
 
 def in_key_order(record: Mapping[str, Json]) -> Record:

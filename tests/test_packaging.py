@@ -1,0 +1,123 @@
+"""How the four folders become one import name, and which way they may depend."""
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import hostproof
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("reference_impl", "strategies", "conformance", "reports")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+READS_OR_WRITES = {
+    "reference_impl/functions.py": "the function program: standard input and output",
+    "reference_impl/function_ops.py": "the function program runs the assembler to its end",
+    "reference_impl/assembly.py": "awaits assemblers and scorers that an application brings",
+    "reference_impl/refusals.py": "reads the catalogue, a file of the package",
+}
+"""Modules of the reference that are no pure rules, and why."""
+
+IMPURE = {
+    "asyncio", "socket", "ssl", "http", "urllib", "subprocess", "threading", "multiprocessing",
+    "os", "io", "pathlib", "tempfile", "shutil", "sqlite3", "time", "datetime", "random", "secrets",
+    "uuid", "sys", "logging", "importlib", "httpx", "starlette", "uvicorn",
+}  # fmt: skip
+
+
+def test_the_version_is_the_distributions():
+    assert hostproof.__version__ == PYPROJECT["project"]["version"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_is_a_package_under_one_name_and_is_typed(folder):
+    package = importlib.import_module(f"hostproof.{folder}")
+    (where,) = package.__path__
+
+    assert (Path(where) / "py.typed").exists()
+    assert (ROOT / ".links/hostproof" / folder).resolve() == ROOT / folder
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_bare_import_from_the_root_says_what_to_write(folder):
+    ran = subprocess.run(
+        [sys.executable, "-c", f"import {folder}"], cwd=ROOT, capture_output=True, text=True
+    )
+
+    assert ran.returncode == 1
+    assert f"import it as hostproof.{folder}" in ran.stderr
+
+
+@pytest.mark.parametrize("target", ["sdist", "wheel"])
+def test_what_is_shipped_is_listed(target):
+    listed = PYPROJECT["tool"]["hatch"]["build"]["targets"][target]["only-include"]
+
+    assert set(FOLDERS) | {".links/hostproof/__init__.py"} <= set(listed)
+
+
+def imported(path):
+    """List the modules that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            yield node.module or ""
+
+
+PURE = sorted(
+    path
+    for path in (ROOT / "reference_impl").rglob("*.py")
+    if path.relative_to(ROOT).as_posix() not in READS_OR_WRITES
+)
+
+
+@pytest.mark.parametrize("path", PURE, ids=lambda path: path.stem)
+def test_a_rule_module_does_no_io(path):
+    tree = ast.parse(path.read_text())
+    roots = {name.split(".")[0] for name in imported(path)}
+    asynchronous = [
+        node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef | ast.Await)
+    ]
+    opened = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id in ("open", "print")]
+
+    assert not roots & IMPURE
+    assert not asynchronous
+    assert not opened
+
+
+def test_the_list_of_modules_with_io_is_not_stale():
+    assert all((ROOT / name).exists() for name in READS_OR_WRITES)
+
+
+def test_no_machine_and_no_registry_is_named():
+    """Nothing in the repository points at the machine it was made on."""
+    pattern = re.compile(r"/(?:root|work|home|tmp|farm)/[a-z.]|pyp[i]\.org|files\.pythonhosted")
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.split("\0")
+    texts = {
+        name: (ROOT / name).read_text(errors="replace")
+        for name in tracked
+        if name and (ROOT / name).is_file() and not name.startswith("tests/vectors/")
+    }
+
+    found = {name for name, text in texts.items() if pattern.search(text)}
+    assert found <= {"tests/test_packaging.py"}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_modules_are_of_a_size_that_can_be_read(folder):
+    long = {
+        path.name: lines
+        for path in (ROOT / folder).rglob("*.py")
+        if (lines := len(path.read_text().splitlines())) > 400
+    }
+
+    assert long == {}
