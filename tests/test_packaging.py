@@ -21,13 +21,45 @@ READS_OR_WRITES = {
     "reference_impl/function_ops.py": "the function program runs the assembler to its end",
     "reference_impl/assembly.py": "awaits assemblers and scorers that an application brings",
     "reference_impl/refusals.py": "reads the catalogue, a file of the package",
+    "reference_impl/agent.py": "runs tools, which may take their time",
+    "reference_impl/agui_events.py": "the wire: AG-UI's models and encoder",
+    "reference_impl/agui_host.py": "the host: HTTP in, events out",
+    "reference_impl/embedded.py": "the host as it is served",
+    "reference_impl/http_request.py": "reads a body as it comes",
+    "reference_impl/leases.py": "asks the system whether a process lives",
+    "reference_impl/serving.py": "serves on a port",
+    "reference_impl/sessions.py": "keeps threads in SQLite",
 }
 """Modules of the reference that are no pure rules, and why."""
 
 IMPURE = {
-    "asyncio", "socket", "ssl", "http", "urllib", "subprocess", "threading", "multiprocessing",
-    "os", "io", "pathlib", "tempfile", "shutil", "sqlite3", "time", "random", "secrets", "uuid", "sys", "logging", "importlib", "httpx", "starlette", "uvicorn",
-}  # fmt: skip
+    "asyncio",
+    "socket",
+    "ssl",
+    "http",
+    "urllib",
+    "subprocess",
+    "threading",
+    "multiprocessing",
+    "os",
+    "io",
+    "pathlib",
+    "tempfile",
+    "shutil",
+    "sqlite3",
+    "time",
+    "random",
+    "secrets",
+    "uuid",
+    "sys",
+    "logging",
+    "importlib",
+    "httpx",
+    "starlette",
+    "uvicorn",
+    "filelock",
+    "ag_ui",
+}
 
 
 def test_the_version_is_the_distributions():
@@ -46,7 +78,11 @@ def test_a_folder_is_a_package_under_one_name_and_is_typed(folder):
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_bare_import_from_the_root_says_what_to_write(folder):
     ran = subprocess.run(
-        [sys.executable, "-c", f"import {folder}"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-c", f"import {folder}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert ran.returncode == 1
@@ -105,7 +141,11 @@ def test_no_machine_and_no_registry_is_named():
     """Nothing in the repository points at the machine it was made on."""
     pattern = re.compile(r"/(?:root|work|home|tmp|farm)/[a-z.]|pyp[i]\.org|files\.pythonhosted")
     tracked = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True
+        ["git", "ls-files", "-z"],  # noqa: S607 - the one on the path
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     ).stdout.split("\0")
     texts = {
         name: (ROOT / name).read_text(errors="replace")

@@ -1,0 +1,344 @@
+"""
+The host: one AG-UI endpoint, put together from the functions it is given.
+
+Every step of a request is a member of :class:`HostParts`, so a variant of the
+host replaces one of them, and the steps' order stands in one place
+(:meth:`AguiEndpoint.prepare`). What is refused before the stream is a problem
+document; after that it is a ``RUN_ERROR`` with the same code.
+
+Source: contract, "Host" (docs/contract.md).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from hostproof.reference_impl import agui_events
+from hostproof.reference_impl.agent import (
+    Agent,
+    Called,
+    PageTool,
+    Paused,
+    ReferenceAgent,
+    Returned,
+    Said,
+    Turn,
+)
+from hostproof.reference_impl.http_request import (
+    DEFAULT_MAX_BYTES,
+    METHOD,
+    Headers,
+    check_media_type,
+    check_method,
+    read_bytes,
+)
+from hostproof.reference_impl.ijson import read_ijson
+from hostproof.reference_impl.observation import Observation
+from hostproof.reference_impl.problem import MEDIA_TYPE, problem_document, problem_status
+from hostproof.reference_impl.reader import (
+    ReaderRequest,
+    RunInput,
+    read_request,
+    run_input_reader,
+)
+from hostproof.reference_impl.refusals import Refusal, refuse
+from hostproof.reference_impl.sessions import Sessions, StoredPause, StoredThread, ThreadKey
+from hostproof.reference_impl.suspension import VERSION
+from hostproof.reference_impl.turn import (
+    AnswerTurn,
+    Awaiting,
+    Facts,
+    Held,
+    MessageTurn,
+    Plan,
+    Rules,
+    plan_turn,
+)
+
+if TYPE_CHECKING:
+    from ag_ui.core import BaseEvent
+    from starlette.types import Receive, Scope, Send
+
+    from hostproof.reference_impl.values import Json, Record
+
+LOG: Final = logging.getLogger("hostproof.host")
+
+Mint: TypeAlias = Callable[[str], str]
+"""Makes a fresh id that nobody can guess, from a prefix."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSetup:
+    """
+    One agent of a host: where it is served, and what it lets a page decide.
+
+    Attributes:
+        path: the path of its endpoint.
+        keeps_pauses: whether a paused run outlives its request.
+        keeps_conversation: whether what was said is kept.
+        rules: the page's tools, and the validators of its state and context.
+    """
+
+    path: str
+    keeps_pauses: bool = True
+    keeps_conversation: bool = True
+    rules: Rules[PageTool] = field(default_factory=Rules)
+
+
+def take_any_answer(pause: StoredPause, answer: Json) -> Json:
+    """Take an answer as it came: the door of a host whose pauses any value answers."""
+    del pause
+    return answer
+
+
+def refusal_response(refusal: Refusal) -> Response:
+    """Answer a refusal with a problem document."""
+    headers = {"Cache-Control": "no-store"}
+    if refusal.code == "ERR_METHOD_NOT_ALLOWED":
+        headers["Allow"] = METHOD
+    if refusal.code == "ERR_IDENTITY_NOT_VERIFIED":
+        headers["WWW-Authenticate"] = "Bearer"
+    return Response(
+        problem_document(refusal), problem_status(refusal), headers, media_type=MEDIA_TYPE
+    )
+
+
+def stream_response(events: AsyncIterator[bytes]) -> Response:
+    """Answer an accepted run with its events."""
+    return StreamingResponse(
+        events, media_type=agui_events.MEDIA_TYPE, headers={"Cache-Control": "no-store"}
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostParts:
+    """
+    What a host is made of; each part may be replaced alone.
+
+    Attributes:
+        identify: the caller's name, from the headers, or a refusal.
+        sessions: keeps threads, one run at a time.
+        mint: makes fresh ids.
+        check_method: takes or refuses the request's method.
+        check_media_type: takes or refuses the body's media type.
+        read_bytes: reads the body, within a limit of bytes.
+        max_bytes: that limit.
+        parse: the body's bytes as a JSON value.
+        read: the JSON value as a checked request.
+        plan: the one turn the request may ask for.
+        door: takes or refuses the answer to a pause, and gives it on.
+        agent: runs the turn.
+        write_refusal: a refusal as a response.
+        write_stream: the run's events as a response.
+        encode: one event as bytes.
+        end_of_refusal: the event that ends a run that was refused.
+        end_of_failure: the event that ends a run that broke, from an exception.
+        observation: what is shown to whoever may look inside.
+    """
+
+    identify: Callable[[Headers], str]
+    sessions: Sessions
+    mint: Mint
+    check_method: Callable[[str], None] = check_method
+    check_media_type: Callable[[Headers], None] = check_media_type
+    read_bytes: Callable[[AsyncIterator[bytes], Headers, int], Awaitable[bytes]] = read_bytes
+    max_bytes: int = DEFAULT_MAX_BYTES
+    parse: Callable[[bytes], Json] = read_ijson
+    read: Callable[[ReaderRequest], RunInput] = lambda request: read_request(
+        run_input_reader, request
+    )
+    plan: Callable[[RunInput, Held, Facts, Rules[PageTool]], Plan[PageTool]] = plan_turn
+    door: Callable[[StoredPause, Json], Json] = take_any_answer
+    agent: Agent = field(default_factory=ReferenceAgent)
+    write_refusal: Callable[[Refusal], Response] = refusal_response
+    write_stream: Callable[[AsyncIterator[bytes]], Response] = stream_response
+    encode: Callable[[BaseEvent], bytes] = agui_events.encode
+    end_of_refusal: Callable[[Refusal], BaseEvent] = agui_events.refused
+    end_of_failure: Callable[[str, Exception], BaseEvent] = lambda incident, _error: (
+        agui_events.failed(incident)
+    )
+    observation: Observation = field(default_factory=Observation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One accepted request, ready to be run: its thread, what is held of it, and its plan."""
+
+    key: ThreadKey
+    run_id: str
+    stored: StoredThread
+    plan: Plan[PageTool]
+    request: RunInput
+
+
+class AguiEndpoint:
+    """One agent's endpoint, as an ASGI application."""
+
+    def __init__(self, parts: HostParts, setup: AgentSetup) -> None:
+        self.parts = parts
+        self.setup = setup
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            run = await self.prepare(Request(scope, receive))
+        except Refusal as refusal:
+            await self.parts.write_refusal(refusal)(scope, receive, send)
+            return
+        try:
+            await self.parts.write_stream(self._stream(run))(scope, receive, send)
+        finally:
+            self.parts.sessions.release(run.key, run.run_id)
+
+    async def prepare(self, request: Request) -> Run:
+        """
+        Take a request up to the point where it may run; it then holds its thread.
+
+        Raises:
+            Refusal: the first that applies, in the contract's order.
+        """
+        parts = self.parts
+        headers: Headers = [
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw
+        ]
+        parts.check_method(request.method)
+        caller = parts.identify(headers)
+        parts.check_media_type(headers)
+        body = await parts.read_bytes(request.stream(), headers, parts.max_bytes)
+        read = parts.read(ReaderRequest(body=parts.parse(body), headers=dict(headers)))
+        key = ThreadKey(caller, read["threadId"])
+        if not parts.sessions.hold(key, read["runId"]):
+            raise refuse("ERR_CONCURRENT_RUN", "A run of this thread is still going on.")
+        try:
+            return self._planned(key, read, dict(headers))
+        except BaseException:
+            parts.sessions.release(key, read["runId"])
+            raise
+
+    def _planned(self, key: ThreadKey, read: RunInput, headers: Mapping[str, str]) -> Run:
+        parts, setup = self.parts, self.setup
+        stored = parts.sessions.load(key)
+        pause = stored.pause if setup.keeps_pauses else None
+        held = Held()
+        if pause is not None:
+            held = Held(awaiting=Awaiting(suspension=pause.suspension, pending=pause.pending))
+        facts = Facts(
+            keeps_pauses=setup.keeps_pauses,
+            keeps_conversation=setup.keeps_conversation,
+            thread=key.thread,
+            headers=headers,
+        )
+        plan = parts.plan(read, held, facts, setup.rules)
+        if pause is not None and isinstance(plan.turn, AnswerTurn):
+            answer = parts.door(pause, plan.turn.answer)
+            plan = replace(plan, turn=AnswerTurn(answer))
+        return Run(key=key, run_id=read["runId"], stored=stored, plan=plan, request=read)
+
+    async def _stream(self, run: Run) -> AsyncIterator[bytes]:
+        """Give the run's events as bytes; the last ends it, whatever happens inside."""
+        encode = self.parts.encode
+        try:
+            async for event in self.events(run):
+                yield encode(event)
+        except Refusal as refusal:
+            yield encode(self.parts.end_of_refusal(refusal))
+        except Exception as error:
+            incident = self.parts.mint("incident")
+            LOG.exception("run failed, incident %s", incident)
+            yield encode(self.parts.end_of_failure(incident, error))
+
+    async def events(self, run: Run) -> AsyncIterator[BaseEvent]:
+        """Run the turn, and give its events; what was said is kept before the run ends."""
+        thread = run.key.thread
+        yield agui_events.started(thread, run.run_id)
+        if "state" in run.plan.accepted:
+            yield agui_events.state_snapshot(run.plan.accepted["state"])
+        kept, turn = self._turn(run)
+        async for step in self.parts.agent(turn):
+            if isinstance(step, Paused):
+                for event in self._pause(run, kept, step):
+                    yield event
+                return
+            kept.append(step.message)
+            for event in _shown(step):
+                yield event
+        self._keep(run.key, kept, None)
+        yield agui_events.finished(thread, run.run_id)
+
+    def _turn(self, run: Run) -> tuple[list[Record], Turn]:
+        """Make the agent's turn of the plan; the list holds what is to be kept of it."""
+        stored, planned = run.stored, run.plan.turn
+        kept: list[Record] = []
+        answered: str | None = None
+        answer: Json = None
+        if isinstance(planned, MessageTurn):
+            kept.append(_user_message(run, planned, self.parts.mint))
+        else:
+            assert stored.pause is not None  # noqa: S101 - an answer answers a pause
+            answered = stored.pause.suspension["call"]["toolCallId"]
+            answer = planned.answer
+        turn = Turn(
+            messages=(*stored.messages, *kept),
+            page_tools=run.plan.tools,
+            given=run.plan.accepted,
+            mint=self.parts.mint,
+            observe=lambda request: self.parts.observation.model_asked(run.key, request),
+            answered=answered,
+            answer=answer,
+        )
+        return kept, turn
+
+    def _pause(self, run: Run, kept: list[Record], step: Paused) -> Sequence[BaseEvent]:
+        """Keep the pause, then show it: nobody sees a pause that could be lost."""
+        interrupt_id = self.parts.mint("interrupt")
+        thread, client = run.key.thread, step.kind == "client"
+        pause = StoredPause(
+            suspension=_suspension(run.run_id, interrupt_id, step), pending=step.pending
+        )
+        self._keep(run.key, kept, pause)
+        if client:
+            return [agui_events.finished(thread, run.run_id, [step.call_id])]
+        messages = [*run.stored.messages, *kept]
+        return [
+            agui_events.messages_snapshot(messages),
+            agui_events.interrupted(thread, run.run_id, interrupt_id, step),
+        ]
+
+    def _keep(self, key: ThreadKey, kept: list[Record], pause: StoredPause | None) -> None:
+        said = kept if self.setup.keeps_conversation else []
+        self.parts.sessions.save(key, said, pause if self.setup.keeps_pauses else None)
+
+
+def _shown(step: Said | Called | Returned) -> Sequence[BaseEvent]:
+    if isinstance(step, Said):
+        return list(agui_events.said(step))
+    if isinstance(step, Called):
+        return list(agui_events.called(step))
+    return [agui_events.returned(step)]
+
+
+def _user_message(run: Run, planned: MessageTurn, mint: Mint) -> Record:
+    """Keep a person's message under its own id, unless the thread has one of that id."""
+    sent = run.request["messages"][-1]["id"]
+    known = any(message["id"] == sent for message in run.stored.messages)
+    return {"id": mint("msg") if known else sent, "role": "user", "content": planned.message}
+
+
+def _suspension(run_id: str, interrupt_id: str, step: Paused) -> Record:
+    client = step.kind == "client"
+    return {
+        "version": VERSION,
+        "runId": run_id,
+        "interruptId": interrupt_id,
+        "rootAgent": True,
+        "scopes": [
+            {"mount": [], "steps": [], "calls": [{"toolCallId": step.call_id, "client": client}]}
+        ],
+        "call": {"toolCallId": step.call_id, "client": client, "mount": []},
+    }

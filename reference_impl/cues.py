@@ -1,0 +1,60 @@
+"""
+The texts that make our hosts' agents do a thing, and the nonce in them.
+
+A cue ends in a nonce: a word that comes back in what the agent does, so that
+scenarios running side by side can be told apart. Every host of ours answers
+the same cues; another host's profile gives its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CUES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "plain": "hostproof: say {nonce}",
+        "client_tool": "hostproof: show the form {nonce}",
+        "question": "hostproof: ask the person {nonce}",
+        "repeat": "hostproof: repeat what the page gave {nonce}",
+        "fail": "hostproof: fail {nonce}",
+    }
+)
+"""Cue texts by what they bring about: ``{nonce}`` stands for the nonce."""
+
+_PATTERNS: Final = {
+    name: re.compile(re.escape(text).replace(re.escape("{nonce}"), r"(\S+)"))
+    for name, text in CUES.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One cue as it was said: what it asks for, and its nonce."""
+
+    name: str
+    nonce: str
+
+
+def cue_text(name: str, nonce: str) -> str:
+    """
+    Write a cue.
+
+    Raises:
+        KeyError: no cue has that *name*.
+    """
+    return CUES[name].replace("{nonce}", nonce)
+
+
+def read_cue(text: str) -> Cue | None:
+    """Read the cue in a message, or ``None`` where there is none."""
+    for name, pattern in _PATTERNS.items():
+        found = pattern.fullmatch(text.strip())
+        if found is not None:
+            return Cue(name, found[1])
+    return None

@@ -1,0 +1,258 @@
+"""
+The reference host as it is served: several agents, callers, and on request a look inside.
+
+One configuration cannot show every refusal, so there are three agents, each on
+a path of its own: one that keeps pauses and the conversation, one that also
+takes state and context through validators, and one that keeps nothing.
+
+Source: contract, "Host" (docs/contract.md); docs/observation.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from hostproof.reference_impl.agent import PageTool
+from hostproof.reference_impl.agui_host import AgentSetup, AguiEndpoint, HostParts
+from hostproof.reference_impl.http_request import Headers, header_values
+from hostproof.reference_impl.observation import Observation
+from hostproof.reference_impl.refusals import refuse
+from hostproof.reference_impl.sessions import Sessions, SqliteSessions, StoredPause, ThreadKey
+from hostproof.reference_impl.turn import Rules, ValidatorContext
+from hostproof.reference_impl.values import Json, Record, is_record, is_text
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+OBSERVATION_PATH: Final = "/hostproof/observation"
+CONTROL_PATH: Final = "/hostproof/control"
+LOOK_INSIDE: Final = "inspector"
+"""The caller who may observe and control, where a host offers it."""
+
+PAGE_TOOLS: Final = {"show_form": PageTool("show_form", "Show the person a form to fill in.")}
+KNOWN_CONTEXT: Final = frozenset({"page", "locale"})
+
+
+def accept_state(value: Json, context: ValidatorContext) -> Json:
+    """
+    Take a page's state: an object with a text ``page``; what else is in it stays.
+
+    Raises:
+        ValueError: it is not.
+    """
+    del context
+    if not is_record(value) or not is_text(value.get("page")):
+        raise ValueError("state must have a text `page`")
+    return value
+
+
+def accept_context(value: Json, context: ValidatorContext) -> Json:
+    """
+    Take a page's context: entries described as ``page`` or ``locale``.
+
+    Raises:
+        ValueError: an entry is described otherwise.
+    """
+    del context
+    if any(entry["description"] not in KNOWN_CONTEXT for entry in value):
+        raise ValueError("context entries are `page` and `locale`")
+    return value
+
+
+_TOOLS: Final = {name: (lambda tool=tool: tool) for name, tool in PAGE_TOOLS.items()}
+SETUPS: Final = (
+    AgentSetup(path="/agui", rules=Rules(frontend_tools=_TOOLS)),
+    AgentSetup(
+        path="/agui/carrying",
+        rules=Rules(
+            frontend_tools=_TOOLS, accept={"state": accept_state, "context": accept_context}
+        ),
+    ),
+    AgentSetup(
+        path="/agui/stateless",
+        keeps_pauses=False,
+        keeps_conversation=False,
+        rules=Rules(frontend_tools=_TOOLS),
+    ),
+)
+"""The three agents: ``main``, ``carrying`` and ``stateless``."""
+
+
+class Callers:
+    """Who may call, by bearer token; only digests of the tokens are kept."""
+
+    def __init__(self, tokens: Mapping[str, str]) -> None:
+        self._names = {_digest(token): name for name, token in tokens.items()}
+
+    def identify(self, headers: Headers) -> str:
+        """
+        Name the caller of a request.
+
+        Raises:
+            Refusal: ``ERR_IDENTITY_NOT_VERIFIED`` (401).
+        """
+        given = header_values(headers, "authorization")
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        name = self._names.get(_digest(token.strip())) if scheme.lower() == "bearer" else None
+        if name is None:
+            raise refuse(
+                "ERR_IDENTITY_NOT_VERIFIED", "Send the bearer token of a caller this host knows."
+            )
+        return name
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def new_tokens(*names: str) -> dict[str, str]:
+    """Make a token that nobody can guess for each caller."""
+    return {name: secrets.token_urlsafe(24) for name in names}
+
+
+def mint(prefix: str) -> str:
+    """Make a fresh id that nobody can guess."""
+    return f"{prefix}-{secrets.token_hex(12)}"
+
+
+Fault: TypeAlias = Callable[[HostParts], HostParts]
+"""Replaces parts of a right host, so that it breaks one rule."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedHost:
+    """
+    The reference host, ready to be served.
+
+    Attributes:
+        app: the ASGI application.
+        parts: what it is made of.
+        tokens: the callers' bearer tokens, by name.
+        setups: its agents.
+    """
+
+    app: Starlette
+    parts: HostParts
+    tokens: Mapping[str, str] = field(repr=False)
+    setups: tuple[AgentSetup, ...] = SETUPS
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.parts.sessions.close()
+
+
+def build_host(
+    *,
+    tokens: Mapping[str, str] | None = None,
+    database: str = ":memory:",
+    inspect: bool = False,
+    fault: Fault | None = None,
+) -> EmbeddedHost:
+    """
+    Put the reference host together.
+
+    Args:
+        tokens: bearer tokens by caller; fresh ones for ``alice`` and ``bob`` by default.
+        database: the file of the session store, or in memory.
+        inspect: whether to offer observation and control to the caller ``inspector``.
+        fault: replaces parts of it, to break a rule.
+
+    Raises:
+        StoreError: the database cannot be used.
+    """
+    known = dict(tokens if tokens is not None else new_tokens("alice", "bob"))
+    if inspect and LOOK_INSIDE not in known:
+        known |= new_tokens(LOOK_INSIDE)
+    parts = HostParts(
+        identify=Callers(known).identify,
+        sessions=SqliteSessions(database),
+        mint=mint,
+        observation=Observation(enabled=inspect),
+    )
+    if fault is not None:
+        parts = fault(parts)
+    routes = [Route(setup.path, AguiEndpoint(parts, setup)) for setup in SETUPS]
+    if inspect:
+        inspector = Inspector(parts, Callers({LOOK_INSIDE: known[LOOK_INSIDE]}))
+        routes.append(Route(OBSERVATION_PATH, inspector.observe, methods=["GET"]))
+        routes.append(Route(CONTROL_PATH, inspector.control, methods=["POST"]))
+    return EmbeddedHost(app=Starlette(routes=routes), parts=parts, tokens=MappingProxyType(known))
+
+
+@dataclass(frozen=True, slots=True)
+class Inspector:
+    """Answers whoever may look inside: the observation, and the control commands."""
+
+    parts: HostParts
+    callers: Callers
+
+    async def observe(self, request: Request) -> Response:
+        """Answer the observation document, of one thread or of all."""
+        refused = self._unknown(request)
+        if refused is not None:
+            return refused
+        key = _key(request.query_params)
+        return JSONResponse(self.parts.observation.document(self.parts.sessions, key))
+
+    async def control(self, request: Request) -> Response:
+        """Run one control command, and say whether there was anything to do."""
+        refused = self._unknown(request)
+        if refused is not None:
+            return refused
+        try:
+            command = json.loads(await request.body())
+        except ValueError:
+            command = None
+        key = _key(command) if is_record(command) else None
+        name = command.get("command") if is_record(command) else None
+        run = _COMMANDS.get(name) if is_text(name) else None
+        if run is None or key is None:
+            known = ", ".join(_COMMANDS)
+            problem = f"send command (one of {known}), caller and thread"
+            return JSONResponse({"error": problem}, status_code=400)
+        return JSONResponse({"done": run(self.parts.sessions, key)})
+
+    def _unknown(self, request: Request) -> Response | None:
+        headers = [(name, value) for name, value in request.headers.items()]
+        try:
+            self.callers.identify(headers)
+        except Exception:  # noqa: BLE001 - whatever is wrong with it, it is no inspector
+            return JSONResponse({"error": "not the inspector's token"}, status_code=401)
+        return None
+
+
+def _key(given: Mapping[str, Json]) -> ThreadKey | None:
+    caller, thread = given.get("caller"), given.get("thread")
+    return ThreadKey(caller, thread) if is_text(caller) and is_text(thread) else None
+
+
+def close_pause(sessions: Sessions, key: ThreadKey) -> bool:
+    """Close a thread's pause from the host's side: its call is never run, the thread is free."""
+    stored = sessions.load(key)
+    if stored.pause is None:
+        return False
+    sessions.save(key, [], None)
+    return True
+
+
+def spoil_pause(sessions: Sessions, key: ThreadKey) -> bool:
+    """Make a thread's stored pause a record that nobody of ours wrote."""
+    stored = sessions.load(key)
+    if stored.pause is None:
+        return False
+    spoiled: Record = {"version": 0}
+    sessions.save(key, [], StoredPause(suspension=spoiled, pending=stored.pause.pending))
+    return True
+
+
+_COMMANDS: Final = {"close-pause": close_pause, "spoil-pause": spoil_pause}
