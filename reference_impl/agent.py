@@ -7,19 +7,23 @@ host can turn the same steps into any protocol.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
 from hostproof.reference_impl.scripted_model import Model, ModelRequest, ToolCall, scripted_model
 from hostproof.reference_impl.values import MISSING, Json, Record, is_text, json_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator
 
     from hostproof.reference_impl.turn import Carried
 
 SYSTEM_PROMPT: Final = "You are the reference agent. Do what a cue asks for, and nothing else."
+SLOW_SECONDS: Final = 0.2
 MAX_ROUNDS: Final = 8
 """How often the model is asked in one turn, at most."""
 
@@ -55,6 +59,9 @@ class Returned:
     message: Record
 
 
+PauseKind: TypeAlias = Literal["client", "question"]
+
+
 @dataclass(frozen=True, slots=True)
 class Paused:
     """
@@ -66,7 +73,7 @@ class Paused:
         pending: what is asked, as plain JSON to keep.
     """
 
-    kind: Literal["client", "question"]
+    kind: PauseKind
     call_id: str
     pending: Record
 
@@ -106,20 +113,48 @@ class Agent(Protocol):
         """Yield the steps of the turn; a :class:`Paused` is the last."""
 
 
+async def take_time(arguments: Record) -> str:
+    """Work on something for :data:`SLOW_SECONDS`."""
+    await asyncio.sleep(SLOW_SECONDS)
+    return f"took my time for {arguments['for']}"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTool:
+    """A tool the host runs: its *description* for the model, and what *run* gives as result."""
+
+    description: str
+    run: Callable[[Record], Awaitable[str]]
+
+
+ASK_PERSON: Final = "ask_person"
+OWN_TOOLS: Final[Mapping[str, OwnTool]] = MappingProxyType(
+    {"take_time": OwnTool("Work on something for a while.", take_time)}
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceAgent:
-    """The agent of our hosts: one scripted model, one tool that asks a person, the page's tools."""
+    """
+    The agent of our hosts.
+
+    Attributes:
+        model: answers the conversation, with a text or with calls.
+        system: the agent's instructions.
+        own_tools: the tools the host runs, by name; beside them it can ask a
+            person, and call the page's tools.
+    """
 
     model: Model = scripted_model
     system: str = SYSTEM_PROMPT
-    own_tools: Mapping[str, str] = field(
-        default_factory=lambda: {"ask_person": "Ask the person a question; any value answers."}
-    )
+    own_tools: Mapping[str, OwnTool] = OWN_TOOLS
 
     async def __call__(self, turn: Turn, /) -> AsyncIterator[Step]:
         """Yield the steps of the turn; a :class:`Paused` is the last."""
         messages = list(turn.messages)
-        page = {tool.name: tool.description for tool in turn.page_tools}
+        described = {tool.name: tool.description for tool in turn.page_tools}
+        described[ASK_PERSON] = "Ask the person a question; any value answers."
+        described |= {name: tool.description for name, tool in self.own_tools.items()}
         if turn.answered is not None:
             result = _tool_message(turn.mint("msg"), turn.answered, turn.answer)
             messages.append(result)
@@ -128,7 +163,7 @@ class ReferenceAgent:
             request = ModelRequest(
                 system=self.system,
                 messages=tuple(messages),
-                tools={**page, **self.own_tools},
+                tools=described,
                 given=turn.given,
             )
             turn.observe(request)
@@ -142,11 +177,14 @@ class ReferenceAgent:
             message = _call_message(turn.mint("msg"), call_id, call)
             messages.append(message)
             yield Called(message, call_id, call)
-            if call.name in self.own_tools:
-                yield Paused("question", call_id, {"question": call.arguments})
-            else:
-                yield Paused("client", call_id, {"call": call.arguments})
-            return
+            if call.name not in self.own_tools:
+                kind: PauseKind = "question" if call.name == ASK_PERSON else "client"
+                yield Paused(kind, call_id, {kind: call.arguments})
+                return
+            done = await self.own_tools[call.name].run(call.arguments)
+            result = _tool_message(turn.mint("msg"), call_id, done)
+            messages.append(result)
+            yield Returned(result)
 
 
 def _call_message(message_id: str, call_id: str, call: ToolCall) -> Record:

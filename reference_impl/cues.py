@@ -22,6 +22,7 @@ CUES: Final[Mapping[str, str]] = MappingProxyType(
         "client_tool": "hostproof: show the form {nonce}",
         "question": "hostproof: ask the person {nonce}",
         "repeat": "hostproof: repeat what the page gave {nonce}",
+        "slow": "hostproof: take your time {nonce}",
         "fail": "hostproof: fail {nonce}",
     }
 )

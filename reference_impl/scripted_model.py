@@ -94,6 +94,8 @@ def scripted_model(request: ModelRequest) -> ModelReply:
 def _call(cue: Cue) -> ToolCall | None:
     if cue.name == "client_tool":
         return ToolCall("show_form", {"title": cue.nonce})
+    if cue.name == "slow":
+        return ToolCall("take_time", {"for": cue.nonce})
     if cue.name == "question":
         return ToolCall("ask_person", {"question": f"What shall {cue.nonce} be?"})
     return None
