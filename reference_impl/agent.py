@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
@@ -18,7 +17,7 @@ from hostproof.reference_impl.scripted_model import Model, ModelRequest, ToolCal
 from hostproof.reference_impl.values import MISSING, Json, Record, is_text, json_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from hostproof.reference_impl.turn import Carried
 
@@ -147,7 +146,7 @@ class ReferenceAgent:
 
     model: Model = scripted_model
     system: str = SYSTEM_PROMPT
-    own_tools: Mapping[str, OwnTool] = OWN_TOOLS
+    own_tools: Mapping[str, OwnTool] = field(default_factory=lambda: OWN_TOOLS)
 
     async def __call__(self, turn: Turn, /) -> AsyncIterator[Step]:
         """Yield the steps of the turn; a :class:`Paused` is the last."""

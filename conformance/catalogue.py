@@ -1,0 +1,43 @@
+"""
+The rules, all of them, in the order in which they are reported.
+"""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from hostproof.conformance.rules import host, leaks, live, plan, reader, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hostproof.conformance.rule import Rule
+
+
+class UnknownRuleError(Exception):
+    """No rule has that id; the message says which is nearest."""
+
+
+@cache
+def all_rules() -> Mapping[str, Rule]:
+    """List every rule by its id, in order."""
+    rules = [rule for module in (live, leaks, wire, host, reader, plan) for rule in module.RULES]
+    return MappingProxyType({rule.id: rule for rule in rules})
+
+
+def rule_of(rule_id: str) -> Rule:
+    """
+    Give the rule of an id.
+
+    Raises:
+        UnknownRuleError: there is none.
+    """
+    rules = all_rules()
+    if rule_id in rules:
+        return rules[rule_id]
+    near = difflib.get_close_matches(rule_id, rules, n=1, cutoff=0.3)
+    hint = f"Did you mean {near[0]}?" if near else "`hostproof rules` lists them."
+    raise UnknownRuleError(f"no rule is called {rule_id!r}. {hint}")

@@ -1,0 +1,86 @@
+"""The profile of the reference host, as :mod:`hostproof.reference_impl.embedded` serves it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from hostproof.conformance.profile import Profile, profile_from
+from hostproof.conformance.profile_parts import RULE_SETS
+from hostproof.reference_impl.embedded import (
+    CONTROL_PATH,
+    LOOK_INSIDE,
+    OBSERVATION_PATH,
+    PAGE_TOOLS,
+    SETUPS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hostproof.reference_impl.agui_host import AgentSetup
+    from hostproof.reference_impl.values import Record
+
+NAMES: Final = ("main", "carrying", "stateless")
+"""What the profile calls the host's agents, in the order of its ``SETUPS``."""
+
+_EXAMPLES: Final[Record] = {
+    "good_state": {"page": "home"},
+    "bad_state": {"page": 7},
+    "good_context": [{"description": "page", "value": "home"}],
+    "bad_context": [{"description": "weather", "value": "rain"}],
+}
+
+
+def embedded_profile(base_url: str, tokens: Mapping[str, str]) -> Profile:
+    """
+    Give the profile of a reference host that is being served.
+
+    Args:
+        base_url: its origin, such as ``http://127.0.0.1:8000``.
+        tokens: its callers' bearer tokens, by name; with one of ``inspector``
+            it offers observation and control.
+
+    Raises:
+        ProfileError: *base_url* is no such URL, or *tokens* makes no callers.
+    """
+    document: Record = {
+        "version": 1,
+        "sets": list(RULE_SETS),
+        "ag_ui": "1.0",
+        "target": {"url": base_url.rstrip("/") + SETUPS[0].path},
+        "callers": {name: _caller(name, token) for name, token in tokens.items()},
+        "endpoints": {name: _endpoint(setup) for name, setup in zip(NAMES, SETUPS, strict=True)},
+    }
+    if LOOK_INSIDE in tokens:
+        document["observation"] = {"url": OBSERVATION_PATH, "caller": LOOK_INSIDE}
+        document["control"] = {
+            "url": CONTROL_PATH,
+            "caller": LOOK_INSIDE,
+            "commands": ["close-pause", "spoil-pause"],
+        }
+    return profile_from(document, name="the embedded host", environ={})
+
+
+def _caller(name: str, token: str) -> Record:
+    role = "inspector" if name == LOOK_INSIDE else "caller"
+    return {"headers": {"Authorization": "Bearer " + token.replace("$", "$$")}, "role": role}
+
+
+def _endpoint(setup: AgentSetup) -> Record:
+    carried = {
+        member: "validated" if member in setup.rules.accept else "not-carried"
+        for member in ("state", "context")
+    }
+    examples = {
+        name: example
+        for name, example in _EXAMPLES.items()
+        if carried[name.partition("_")[2]] == "validated"
+    }
+    return {
+        "path": setup.path.removeprefix(SETUPS[0].path),
+        "keeps_pauses": setup.keeps_pauses,
+        "keeps_conversation": setup.keeps_conversation,
+        "client_tools": list(PAGE_TOOLS),
+        **carried,
+        **examples,
+    }

@@ -1,0 +1,300 @@
+"""
+The gate: every case once, in order, and every rule judged over what was recorded.
+
+A failure must repeat: the case is performed again on threads of its own, and
+what does not fail again is unsteady. What the profile does not offer is not
+judged, with what to declare; what could not be tried is inconclusive.
+
+Source: docs/verdicts.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+from hostproof.conformance.case import Case, all_cases, missing_for, named_facts_missing
+from hostproof.conformance.host_under_test import BudgetSpentError, HostUnderTest
+from hostproof.conformance.identifiers import Identifiers
+from hostproof.conformance.outcome import Accepted, outcome_of
+from hostproof.conformance.recording import Recording
+from hostproof.conformance.rule import Breach, Rule
+from hostproof.conformance.scenario import Scenario
+from hostproof.reference_impl.cues import CUES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hostproof.conformance.profile import Profile
+
+PLAIN_RUN: Final = "plain-run"
+
+Verdict = Literal["passed", "failed", "not-judged", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFinding:
+    """
+    A rule broken in one case.
+
+    Attributes:
+        case: the case's id.
+        breach: what was expected and what was seen.
+        recording: what happened.
+        again: what happened when it was performed again.
+        steady: whether it was broken again.
+    """
+
+    case: str
+    breach: Breach
+    recording: Recording
+    again: Recording | None
+    steady: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleVerdict:
+    """
+    A rule judged.
+
+    Attributes:
+        rule: the rule.
+        verdict: before any waiver.
+        cases: how many cases it was judged in.
+        reason: why it is not judged or inconclusive: a code and a sentence.
+        findings: where it was broken, in case order.
+    """
+
+    rule: Rule
+    verdict: Verdict
+    cases: int
+    reason: tuple[str, str] | None = None
+    findings: tuple[CaseFinding, ...] = ()
+
+
+class Progress(Protocol):
+    """Is told how far a run is."""
+
+    def __call__(self, done: int, total: int, case: str, /) -> None:
+        """Hear that *done* of *total* cases are performed; *case* is the newest."""
+
+
+def silent(_done: int, _total: int, _case: str, /) -> None:
+    """Tell nobody."""
+
+
+@dataclass(slots=True)
+class Gate:
+    """
+    One run of the gate; what is recorded stays, so that an interrupted run can be judged.
+
+    Attributes:
+        host: the host under test.
+        rules: the rules to judge, in order.
+        seed: makes every id, nonce and canary of the run.
+        recordings: what was recorded so far, by case.
+        repeated: what was recorded again, by case.
+        skipped: why a case was not performed, by case.
+    """
+
+    host: HostUnderTest
+    rules: Sequence[Rule]
+    seed: str
+    progress: Progress = silent
+    only: frozenset[str] = frozenset()
+    recordings: dict[str, Recording] = field(default_factory=dict)
+    repeated: dict[str, Recording] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def cases(self) -> list[Case]:
+        """The cases that some rule needs, in order; the plain run is always one."""
+        return [
+            case
+            for case in all_cases()
+            if case.id == PLAIN_RUN
+            or (
+                (not self.only or case.id in self.only)
+                and any(rule.applies(case.facts()) for rule in self.rules)
+            )
+        ]
+
+    async def perform(self) -> None:
+        """Perform every case, then again those in which a rule was broken."""
+        cases = self.cases
+        plain, rest = cases[0], cases[1:]
+        self.recordings[plain.id] = await self._one(plain, "first")
+        self.progress(1, len(cases), plain.id)
+        if not self.plain_run_is_good:
+            await self._again([plain])
+            return
+        wanted = [case for case in rest if not self._is_skipped(case)]
+        await self._all(wanted, len(cases))
+        await self._again([case for case in cases if self._is_broken(case)])
+
+    @property
+    def plain_run_is_good(self) -> bool:
+        """Whether the plain run was accepted; without it nothing else can be judged."""
+        recording = self.recordings.get(PLAIN_RUN)
+        return recording is not None and all(
+            isinstance(outcome_of(exchange), Accepted) for exchange in recording.changed
+        )
+
+    def _is_skipped(self, case: Case) -> bool:
+        missing = missing_for(case, self.host.profile)
+        if missing is not None:
+            self.skipped[case.id] = missing
+        return missing is not None
+
+    def _is_broken(self, case: Case) -> bool:
+        recording = self.recordings.get(case.id)
+        return recording is not None and any(
+            rule.applies(recording.case)
+            and judged(rule, recording, self.host.profile)[0] == "failed"
+            for rule in self.rules
+        )
+
+    async def _all(self, cases: Sequence[Case], total: int) -> None:
+        turn = asyncio.Semaphore(self.host.profile.limits.concurrency)
+        done = total - len(cases)
+
+        async def perform(case: Case) -> None:
+            nonlocal done
+            async with turn:
+                self.recordings[case.id] = await self._one(case, "first")
+            done += 1
+            self.progress(done, total, case.id)
+
+        async with asyncio.TaskGroup() as group:
+            for case in cases:
+                group.create_task(perform(case))
+
+    async def _again(self, cases: Sequence[Case]) -> None:
+        for case in cases:
+            self.repeated[case.id] = await self._one(case, "again")
+
+    async def _one(self, case: Case, attempt: str) -> Recording:
+        ids = Identifiers(f"{self.seed}/{attempt}")
+        try:
+            return await Scenario(self.host, case, ids).perform()
+        except BudgetSpentError as error:
+            return Recording(case=case.facts(), unprepared=str(error))
+
+    def verdicts(self) -> list[RuleVerdict]:
+        """Judge every rule over what was recorded."""
+        return [self._verdict(rule) for rule in self.rules]
+
+    def _verdict(self, rule: Rule) -> RuleVerdict:
+        facts_missing = self._set_missing(rule)
+        if facts_missing is not None:
+            return RuleVerdict(rule=rule, verdict="not-judged", cases=0, reason=facts_missing)
+        findings: list[CaseFinding] = []
+        reasons: list[tuple[str, str]] = []
+        missing: list[tuple[str, str]] = []
+        passed = 0
+        for case in self.cases:
+            if not rule.applies(case.facts()) or (self.only and case.id not in self.only):
+                continue
+            if case.id in self.skipped:
+                missing.append(("not-declared", f"needs {self.skipped[case.id]}"))
+                continue
+            recording = self.recordings.get(case.id)
+            if recording is None:
+                reasons.append(self._unperformed())
+                continue
+            state, found = judged(rule, recording, self.host.profile)
+            if state == "passed":
+                passed += 1
+            elif state == "missing":
+                missing.append(("not-declared", f"needs {found}"))
+            elif state == "inconclusive":
+                reasons.append(("control-failed", str(found)))
+            elif isinstance(found, Breach):
+                findings.append(self._finding(rule, case, found, recording))
+        return _summed(rule, passed, findings, reasons, missing)
+
+    def _finding(self, rule: Rule, case: Case, breach: Breach, recording: Recording) -> CaseFinding:
+        again = self.repeated.get(case.id)
+        steady = again is not None and judged(rule, again, self.host.profile)[0] == "failed"
+        return CaseFinding(
+            case=case.id, breach=breach, recording=recording, again=again, steady=steady
+        )
+
+    def _unperformed(self) -> tuple[str, str]:
+        if self.recordings and not self.plain_run_is_good:
+            return ("plain-run-failed", "the plain run failed, and everything builds on it")
+        return ("interrupted", "the run was interrupted before its turn")
+
+    def _set_missing(self, rule: Rule) -> tuple[str, str] | None:
+        if "ag-ui" not in rule.sets or self.host.profile.ag_ui is not None:
+            return None
+        recording = self.recordings.get(PLAIN_RUN)
+        declared = recording is not None and any(
+            event.type == "RUN_STARTED" and "protocolVersion" in event.value
+            for exchange in recording.changed
+            for event in exchange.events
+        )
+        if declared or recording is None:
+            return None
+        return (
+            "no-protocol-version",
+            "the host declares no protocolVersion: claim one with ag_ui in the profile",
+        )
+
+
+def judged(rule: Rule, recording: Recording, profile: Profile) -> tuple[str, Breach | str | None]:
+    """
+    Judge one rule over one recording.
+
+    Returns:
+        ``passed``; ``failed`` with the breach; ``inconclusive`` or ``missing``
+        with why.
+    """
+    if recording.unprepared:
+        if profile.cues is CUES and recording.case.situation != "fresh":
+            return "missing", "a cue that makes this host pause: declare it under cues"
+        return "inconclusive", recording.unprepared
+    if recording.throttled:
+        return "inconclusive", "the host asked to slow down (429)"
+    if rule.contractual:
+        case = next(one for one in all_cases() if one.id == recording.case.id)
+        missing = named_facts_missing(case, profile)
+        if missing is not None:
+            return "missing", missing
+    if recording.control is not None and not rule.on_control:
+        control = outcome_of(recording.control)
+        if not isinstance(control, Accepted):
+            return "inconclusive", f"the control run was {control.describe()}"
+    breach = rule.judge(recording)
+    return ("passed", None) if breach is None else ("failed", breach)
+
+
+def _summed(
+    rule: Rule,
+    passed: int,
+    findings: list[CaseFinding],
+    reasons: list[tuple[str, str]],
+    missing: list[tuple[str, str]],
+) -> RuleVerdict:
+    cases = passed + len(findings)
+    steady = [finding for finding in findings if finding.steady]
+    if steady:
+        return RuleVerdict(rule=rule, verdict="failed", cases=cases, findings=tuple(findings))
+    if findings:
+        reason = ("unsteady", "a failure that did not repeat")
+        return RuleVerdict(
+            rule=rule,
+            verdict="inconclusive",
+            cases=cases,
+            reason=reason,
+            findings=tuple(findings),
+        )
+    if reasons:
+        return RuleVerdict(rule=rule, verdict="inconclusive", cases=cases, reason=reasons[0])
+    if passed:
+        return RuleVerdict(rule=rule, verdict="passed", cases=cases)
+    reason = missing[0] if missing else ("no-case", "no case of this release tries it")
+    return RuleVerdict(rule=rule, verdict="not-judged", cases=0, reason=reason)

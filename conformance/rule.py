@@ -1,0 +1,105 @@
+"""
+A rule: one thing a host must do, with its source, how it is judged, and its seeded fault.
+
+A rule is a function over one recording, declared where it stands; the fault
+that breaks it stands beside it. Everything else (the docs, the reports, the
+self-test, the coverage) is made from the declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from hostproof.conformance.recording import Facts, Recording
+from hostproof.reference_impl.agui_host import HostParts
+
+Level = Literal["must", "should", "guide"]
+Severity = Literal["low", "medium", "high", "critical"]
+RuleSet = Literal["safety", "ag-ui", "named"]
+
+RULE_SETS: Final[tuple[RuleSet, ...]] = ("safety", "named", "ag-ui")
+RULESET_VERSION: Final = "0.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a demand comes from: a *document*, and the *clause* in it."""
+
+    document: str
+    clause: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breach:
+    """
+    A rule broken, as seen in one recording.
+
+    Attributes:
+        expected: what the rule demands here.
+        seen: what the host did.
+        place: where in the answer it was seen, or ``None``.
+    """
+
+    expected: str
+    seen: str
+    place: str | None = None
+
+
+Judge: TypeAlias = Callable[[Recording], Breach | None]
+"""Reads one recording; gives the breach, or ``None`` where the rule holds."""
+
+Build: TypeAlias = Callable[[HostParts], HostParts]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """
+    A variant of the right host with one rule broken.
+
+    Attributes:
+        name: what it does wrong.
+        build: replaces parts of the right host.
+        shows_in: cases in which it shows; empty means all of the rule's.
+    """
+
+    name: str
+    build: Build
+    shows_in: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """
+    One rule.
+
+    Attributes:
+        id: its stable id.
+        title: what it is about, in a few words.
+        demand: what a host must do, in one sentence.
+        source: where that is demanded.
+        sets: the rule sets it counts in.
+        level: how hard the demand is.
+        severity: how bad a breach is.
+        cwe: the weakness a breach is an instance of, or ``None``.
+        applies: chooses its cases.
+        judge: judges one recording.
+        on_control: whether it judges even where the control run failed.
+        contractual: whether its answer hangs on the facts an endpoint declares.
+        fault: its seeded fault.
+    """
+
+    id: str
+    title: str
+    demand: str
+    source: Source
+    sets: frozenset[RuleSet]
+    level: Level
+    severity: Severity
+    cwe: int | None
+    applies: Callable[[Facts], bool]
+    judge: Judge
+    fault: Fault
+    on_control: bool = False
+    contractual: bool = False
