@@ -1,6 +1,4 @@
-"""
-The rules, all of them, in the order in which they are reported.
-"""
+"""The rules, all of them, in the order in which they are reported."""
 
 from __future__ import annotations
 

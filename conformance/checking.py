@@ -125,7 +125,8 @@ def check(value: Json, schema: str) -> None:
     Check *value*, a plain one, against the file *schema*.
 
     Raises:
-        Problem: the first thing that is wrong, in the document's order; an unknown key first.
+        Problem: the first thing that is wrong, in the document's order; but
+            first its version, and in a table an unknown key.
     """
     found = list(_validator(schema).iter_errors(value))
     if found:
@@ -133,13 +134,15 @@ def check(value: Json, schema: str) -> None:
         raise _problem(error) from None
 
 
-def _order(error: ValidationError, value: Json) -> tuple[list[int], int]:
+def _order(error: ValidationError, value: Json) -> tuple[bool, list[int], int]:
+    is_of_a_version = list(error.absolute_path) == ["version"]
     places = []
     for part in error.absolute_path:
         places.append(part if isinstance(part, int) else list(value).index(part))
         value = value[part]
     keyword = "propertyNames" if _is_of_a_name(error) else str(error.validator)
-    return places, _RANKS.index(keyword) if keyword in _RANKS else len(_RANKS)
+    rank = _RANKS.index(keyword) if keyword in _RANKS else len(_RANKS)
+    return not is_of_a_version, places, rank
 
 
 def _is_of_a_name(error: ValidationError) -> bool:

@@ -145,6 +145,8 @@ class Gate:
 
     def _is_skipped(self, case: Case) -> bool:
         missing = missing_for(case, self.host.profile)
+        if missing is None and self.host.spare and getattr(case.change, "aggressive", False):
+            missing = "leave to flood a host off this machine: give --aggressive"
         if missing is not None:
             self.skipped[case.id] = missing
         return missing is not None
@@ -254,7 +256,7 @@ def judged(rule: Rule, recording: Recording, profile: Profile) -> tuple[str, Bre
         with why.
     """
     if recording.unprepared:
-        if profile.cues is CUES and recording.case.situation != "fresh":
+        if profile.cues == CUES and recording.case.situation != "fresh":
             return "missing", "a cue that makes this host pause: declare it under cues"
         return "inconclusive", recording.unprepared
     if recording.throttled:

@@ -13,13 +13,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.exchange import Exchange, Request
-from hostproof.reference_impl.values import Json, Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.target import Limits, Target
+    from hostproof.reference_impl.values import Json, Record
 
 JSON_HEADERS: Final = {
     "content-type": "application/json",
@@ -42,16 +42,20 @@ class HostUnderTest:
         target: how the host is reached.
         profile: what it is and can do.
         limits: of one exchange.
+        spare: whether to leave out floods and bombs.
 
     Attributes:
         requests: how many were sent so far.
         waits: how often the host asked us to slow down.
     """
 
-    def __init__(self, target: Target, profile: Profile, limits: Limits) -> None:
+    def __init__(
+        self, target: Target, profile: Profile, limits: Limits, *, spare: bool = False
+    ) -> None:
         self.target = target
         self.profile = profile
         self.limits = limits
+        self.spare = spare
         self.requests = 0
         self.waits = 0
 

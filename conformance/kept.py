@@ -125,8 +125,9 @@ def load_case(case_id: str, folder: Path = CASES_FOLDER) -> KeptCase:
         if case.id != case_id:
             raise Problem(("id",), "is not the name of the file")
     except Problem as problem:
+        what = str(problem).rstrip(".")
         raise KeptError(
-            f"{path} is broken: {str(problem).rstrip('.')}. Delete it and run the rule again to keep it anew."
+            f"{path} is broken: {what}. Delete it and run the rule again to keep it anew."
         ) from None
     return case
 

@@ -1,6 +1,4 @@
-"""
-Faults of a host that is too strict: it refuses what is right.
-"""
+"""Faults of a host that is too strict: it refuses what is right."""
 
 from __future__ import annotations
 

@@ -9,20 +9,22 @@ exactly one refusal missing, and everything else stays as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from hostproof.reference_impl.refusals import Refusal
-from hostproof.reference_impl.values import Json, Record
 from hostproof.strategies.edits import filled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hostproof.conformance.rule import Build
     from hostproof.reference_impl.agent import PageTool
     from hostproof.reference_impl.agui_host import HostParts
     from hostproof.reference_impl.reader import ReaderRequest, RunInput
     from hostproof.reference_impl.turn import Facts, Held, Plan, Rules
+    from hostproof.reference_impl.values import Json, Record
 
 MOST_MENDS: Final = 50
 _STEP: Final = re.compile(r"([A-Za-z]+)|\[(\d+)\]")
@@ -97,7 +99,7 @@ def _mended(body: Json, field: str, fresh: str) -> Json:
         return {**body, "tools": []}
     copied = {**body}
     holder: Json = copied
-    for step, following in zip(steps, steps[1:], strict=False):
+    for step, following in pairwise(steps):
         holder[step] = list(holder[step]) if isinstance(following, int) else {**holder[step]}
         holder = holder[step]
     holder[steps[-1]] = good

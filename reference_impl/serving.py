@@ -33,6 +33,7 @@ def server_config(app: ASGIApp) -> uvicorn.Config:
         app,
         access_log=False,
         log_level="error",
+        log_config=None,
         lifespan="off",
         ws="none",
         server_header=False,

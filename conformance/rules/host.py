@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.responses import JSONResponse, Response
 
+from hostproof.conformance.fault_sessions import Unleased
 from hostproof.conformance.outcome import Accepted, Refused, outcome_of
-from hostproof.conformance.rule import Breach, Build, Fault, Rule, Severity, Source
+from hostproof.conformance.rule import Breach, Build, Fault, Rule, RuleSet, Severity, Source
 from hostproof.conformance.rules.judging import accepted, owed_refusal
 from hostproof.conformance.strict_faults import strict_media_type
-from hostproof.reference_impl.http_request import Headers
 from hostproof.reference_impl.problem import problem_status
 from hostproof.reference_impl.refusals import Refusal
 from hostproof.reference_impl.values import Json, is_record, is_text
@@ -25,14 +25,18 @@ if TYPE_CHECKING:
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.recording import Recording
     from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.http_request import Headers
 
 PROBLEM: Final = "application/problem+json"
-NAMED: Final = frozenset({"named"})
+NAMED: Final[frozenset[RuleSet]] = frozenset({"named"})
 
 
-def _nobody_checks(part: str) -> Build:
-    """Leave a check out."""
-    return lambda parts: replace(parts, **{part: lambda _given: None})
+def _any_method(parts: HostParts) -> HostParts:
+    return replace(parts, check_method=lambda _method: None)
+
+
+def _any_media_type(parts: HostParts) -> HostParts:
+    return replace(parts, check_media_type=lambda _headers: None)
 
 
 def _anyone(parts: HostParts) -> HostParts:
@@ -58,18 +62,7 @@ def _lenient_json(parts: HostParts) -> HostParts:
 
 
 def _no_lease(parts: HostParts) -> HostParts:
-    sessions = parts.sessions
-
-    class Unleased:
-        """The same sessions, but everyone may run."""
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(sessions, name)
-
-        def hold(self, *_key: object) -> bool:
-            return True
-
-    return replace(parts, sessions=Unleased())
+    return replace(parts, sessions=Unleased(parts.sessions))
 
 
 def _bare_refusal(parts: HostParts) -> HostParts:
@@ -192,7 +185,7 @@ RULES: Final = (
         "method",
         "ERR_METHOD_NOT_ALLOWED",
         "Refuse every method but POST, with 405.",
-        _nobody_checks("check_method"),
+        _any_method,
         severity="low",
     ),
     Rule(
@@ -220,7 +213,7 @@ RULES: Final = (
         "media-type",
         "ERR_UNSUPPORTED_MEDIA_TYPE",
         "Refuse a body that is not plain JSON in UTF-8, with 415.",
-        _nobody_checks("check_media_type"),
+        _any_media_type,
         cwe=436,
     ),
     _host_rule(

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Final
 from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.rule import Breach, Fault, Level, Rule, RuleSet, Severity, Source
 from hostproof.reference_impl import agui_events
+from hostproof.reference_impl.refusals import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from starlette.responses import Response
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from hostproof.conformance.rule import Judge
     from hostproof.reference_impl.agui_host import HostParts
     from hostproof.reference_impl.reader import ReaderRequest, RunInput
-    from hostproof.reference_impl.refusals import Refusal
 
 SAFETY: Final[frozenset[RuleSet]] = frozenset({"safety"})
 MOST_TIMES: Final = 4
@@ -126,15 +126,11 @@ def _quoting_reader(parts: HostParts) -> HostParts:
     def read(request: ReaderRequest) -> RunInput:
         try:
             return right(request)
-        except Exception as error:
-            raise type(error)(*_quoting(error, request.body)) from None
+        except Refusal as refusal:
+            quoted = f"This is no RunAgentInput: {request.body!a:.2000}"
+            raise Refusal(refusal.code, refusal.status, quoted, field=refusal.field) from None
 
     return replace(parts, read=read)
-
-
-def _quoting(error: Exception, body: object) -> tuple[object, ...]:
-    code, status = getattr(error, "code", None), getattr(error, "status", None)
-    return (code, status, f"This is no RunAgentInput: {body!r:.2000}")
 
 
 def _quoting_header(parts: HostParts) -> HostParts:
@@ -166,10 +162,10 @@ def _refusing_in_the_stream(parts: HostParts) -> HostParts:
     quoting = _quoting_reader(parts)
 
     def write(refusal: Refusal) -> Response:
-        async def events() -> object:
+        async def events() -> AsyncIterator[bytes]:
             yield agui_events.encode(agui_events.refused(refusal))
 
-        return parts.write_stream(events())  # type: ignore[arg-type]
+        return parts.write_stream(events())
 
     return replace(quoting, write_refusal=write)
 

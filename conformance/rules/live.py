@@ -12,18 +12,27 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.responses import Response, StreamingResponse
 
+from hostproof.conformance.fault_sessions import NeverReleased
 from hostproof.conformance.outcome import Accepted, Broken, outcome_of
 from hostproof.conformance.rule import Breach, Fault, Rule, RuleSet, Severity, Source
+from hostproof.reference_impl.agent import ReferenceAgent
+from hostproof.reference_impl.refusals import Refusal
+from hostproof.reference_impl.scripted_model import ModelError, ModelReply, ModelRequest
 from hostproof.reference_impl.values import is_record
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from ag_ui.core import BaseEvent
+
     from hostproof.conformance.outcome import Breakage
     from hostproof.conformance.recording import Facts, Recording
     from hostproof.conformance.rule import Build, Judge
+    from hostproof.reference_impl.agent import PageTool
     from hostproof.reference_impl.agui_host import HostParts
     from hostproof.reference_impl.reader import ReaderRequest, RunInput
+    from hostproof.reference_impl.turn import Facts as TurnFacts
+    from hostproof.reference_impl.turn import Held, Plan, Rules
 
 SAFETY: Final[frozenset[RuleSet]] = frozenset({"safety"})
 HANG_SECONDS: Final = 60.0
@@ -116,8 +125,8 @@ def _cut(parts: HostParts) -> HostParts:
     """Announce more than is sent."""
     right = parts.write_refusal
 
-    def write(refusal: object) -> Response:
-        response = right(refusal)  # type: ignore[arg-type]
+    def write(refusal: Refusal) -> Response:
+        response = right(refusal)
         response.headers["content-length"] = str(len(response.body) + 10)
         return response
 
@@ -138,27 +147,14 @@ def _flood(parts: HostParts) -> HostParts:
     )
 
 
-def _stream_without(event_type: bytes) -> Build:
-    """Leave events of a type out of every stream."""
-
-    def build(parts: HostParts) -> HostParts:
-        right = parts.encode
-
-        def encode(event: object) -> bytes:
-            written = right(event)  # type: ignore[arg-type]
-            return b"" if event_type in written else written
-
-        return replace(parts, encode=encode)
-
-    return build
-
-
 def _refuse_in_an_empty_stream(parts: HostParts) -> HostParts:
-    async def nothing() -> AsyncIterator[bytes]:
-        return
-        yield b""
+    return replace(parts, write_refusal=lambda _refusal: parts.write_stream(_nothing()))
 
-    return replace(parts, write_refusal=lambda _refusal: parts.write_stream(nothing()))
+
+async def _nothing() -> AsyncIterator[bytes]:
+    no_events: tuple[bytes, ...] = ()
+    for event in no_events:
+        yield event
 
 
 def _forgets_pauses(parts: HostParts) -> HostParts:
@@ -166,10 +162,12 @@ def _forgets_pauses(parts: HostParts) -> HostParts:
     sessions = parts.sessions
     right = parts.plan
 
-    def plan(request, held, facts, rules):  # type: ignore[no-untyped-def]
+    def plan(
+        request: RunInput, held: Held, facts: TurnFacts, rules: Rules[PageTool]
+    ) -> Plan[PageTool]:
         try:
             return right(request, held, facts, rules)
-        except Exception:
+        except Refusal:
             for key, _pause in sessions.pauses():
                 if key.thread == facts.thread:
                     sessions.save(key, [], None)
@@ -180,45 +178,25 @@ def _forgets_pauses(parts: HostParts) -> HostParts:
 
 def _keeps_the_lease(parts: HostParts) -> HostParts:
     """Hold a thread for good once a request on it was refused by the plan."""
-    sessions = parts.sessions
-
-    class Sticky:
-        """The same sessions, but a thread that had a refusal stays held."""
-
-        def __init__(self) -> None:
-            self.saved: set[tuple[object, object]] = set()
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(sessions, name)
-
-        def save(self, key: object, said: object, pause: object) -> None:
-            sessions.save(key, said, pause)  # type: ignore[arg-type]
-            self.saved.add((key, "run"))
-
-        def release(self, key: object, run: str) -> None:
-            if (key, "run") in self.saved:
-                sessions.release(key, run)  # type: ignore[arg-type]
-
-    return replace(parts, sessions=Sticky())
+    return replace(parts, sessions=NeverReleased(parts.sessions))
 
 
 def _breaks_off(parts: HostParts) -> HostParts:
     """Let a run that fails inside take the connection with it."""
 
-    def end(incident: str, error: Exception) -> object:
+    def end(_incident: str, error: Exception) -> BaseEvent:
         raise error
 
-    return replace(parts, end_of_failure=end)  # type: ignore[arg-type]
+    return replace(parts, end_of_failure=end)
 
 
 def _no_good_runs(parts: HostParts) -> HostParts:
     """End every run in RUN_ERROR."""
 
-    async def agent(_turn: object) -> AsyncIterator[object]:
-        raise RuntimeError("no")
-        yield
+    def model(_request: ModelRequest) -> ModelReply:
+        raise ModelError("no")
 
-    return replace(parts, agent=agent)  # type: ignore[arg-type]
+    return replace(parts, agent=ReferenceAgent(model=model))
 
 
 def _live_rule(

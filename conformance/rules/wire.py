@@ -8,6 +8,7 @@ Source: AG-UI 1.0, transports/http-sse, events/lifecycle, versioning.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,8 @@ from hostproof.reference_impl.values import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
+
+    from ag_ui.core import BaseEvent
 
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.recording import Facts, Recording
@@ -132,8 +135,8 @@ def _carriage_returns(parts: HostParts) -> HostParts:
 def _another_run(parts: HostParts) -> HostParts:
     right = parts.encode
 
-    def encode(event: object) -> bytes:
-        written = right(event)  # type: ignore[arg-type]
+    def encode(event: BaseEvent) -> bytes:
+        written = right(event)
         finished = b'"RUN_FINISHED"' in written
         return written.replace(b'"runId":"', b'"runId":"x') if finished else written
 
@@ -145,8 +148,6 @@ def _stays_open(parts: HostParts) -> HostParts:
         async def and_waits() -> AsyncIterator[bytes]:
             async for event in events:
                 yield event
-            import asyncio  # noqa: PLC0415
-
             await asyncio.sleep(60)
 
         return StreamingResponse(and_waits(), media_type=agui_events.MEDIA_TYPE)

@@ -1,0 +1,26 @@
+"""The command line: ``hostproof`` and its commands."""
+
+from __future__ import annotations
+
+import click
+
+from hostproof.conformance.commands.rules import rules
+from hostproof.conformance.commands.run import run
+from hostproof.conformance.commands.selftest import selftest
+from hostproof.conformance.commands.serve import serve
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="hostproof", message="hostproof %(version)s")
+def main() -> None:
+    r"""
+    Prove whether an agent host refuses what it must refuse.
+
+    \b
+    hostproof run                                the embedded reference host
+    hostproof run http://127.0.0.1:8000/agui     your own host
+    """
+
+
+for command in (run, serve, selftest, rules):
+    main.add_command(command)

@@ -1,0 +1,188 @@
+"""``hostproof run``: the gate, on the embedded host or on any other."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hostproof.conformance.commands.shared import (
+    check_writable,
+    chosen_profile,
+    chosen_rules,
+    ending_well,
+    shown_progress,
+    target_options,
+    with_options,
+    write_reports,
+)
+from hostproof.conformance.embedded_run import EMBEDDED_NAME, embedded
+from hostproof.conformance.findings import Keeper, now_text
+from hostproof.conformance.gate import PLAIN_RUN, Gate
+from hostproof.conformance.kept import CASES_FOLDER
+from hostproof.conformance.opened_host import Leave, opened_host
+from hostproof.conformance.outcome import Broken, Refused, outcome_of
+from hostproof.conformance.redaction import Redactor
+from hostproof.conformance.result import RunFacts, result_document
+from hostproof.conformance.target import TargetError
+from hostproof.reports.terminal import print_report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hostproof.conformance.profile import Profile
+    from hostproof.conformance.rule import Rule
+    from hostproof.reports.document import ResultDocument
+
+MOST_REASONS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a run was asked to do."""
+
+    profile: Profile
+    rules: list[Rule]
+    leave: Leave
+    seed: int
+    name: str
+    folder: Path | None
+    keep: Path
+
+
+@click.command()
+@target_options
+@click.option(
+    "--rule", "only", multiple=True, metavar="ID", help="Judge this rule only. May be repeated."
+)
+def run(**given: Any) -> None:
+    """
+    Judge a host: send good, hostile and odd requests, and say rule by rule what held.
+
+    TARGET is a URL (http://127.0.0.1:8000/agui) or an ASGI application
+    (module:app). Without TARGET and profile, the embedded reference host is
+    judged by every rule.
+    """
+    with ending_well():
+        check_writable(given["json_path"], given["junit_path"])
+        with ExitStack() as stack:
+            asked = _asked(given, stack)
+            with shown_progress("judging", quiet=given["quiet"]) as progress:
+                document = judge(asked, progress)
+        write_reports(document, given["json_path"], given["junit_path"])
+        _show(document)
+        sys.exit(document.exit.code)
+
+
+def _asked(given: dict[str, Any], stack: ExitStack) -> Asked:
+    chosen = chosen_profile(given)
+    if chosen is None:
+        profile, folder = with_options(stack.enter_context(embedded()), given), None
+    else:
+        profile, folder = chosen
+    at = profile.target
+    return Asked(
+        profile=profile,
+        rules=chosen_rules(profile, given["only"]),
+        leave=Leave(remote=given["allow_remote"], aggressive=given["aggressive"]),
+        seed=secrets.randbits(32) if given["seed"] is None else given["seed"],
+        name=EMBEDDED_NAME if chosen is None else (at.url or at.app or ""),
+        folder=folder,
+        keep=Path(given["keep_folder"]) if given["keep_folder"] else CASES_FOLDER,
+    )
+
+
+def judge(asked: Asked, progress: Callable[[int, int, str], None]) -> ResultDocument:
+    """
+    Run the gate as asked, and put what it found into a document.
+
+    An interruption keeps what is recorded; the document then says so.
+
+    Raises:
+        TargetError: the host cannot be reached, or is no AG-UI host.
+        KeptError: a failing case cannot be kept.
+    """
+    started, begun = now_text(), time.monotonic()
+    gates: list[Gate] = []
+
+    async def perform() -> None:
+        async with opened_host(asked.profile, asked.leave, folder=asked.folder) as host:
+            gate = Gate(host, asked.rules, str(asked.seed), progress=progress)
+            gates.append(gate)
+            await gate.perform()
+
+    finished = True
+    try:
+        asyncio.run(perform())
+    except KeyboardInterrupt:
+        finished = False
+        if not gates:
+            raise
+    (gate,) = gates
+    if finished:
+        _check_is_agui(gate, asked.name)
+    base_url = asked.profile.target.url or f"http://asgi.invalid{asked.profile.target.path}"
+    keeper = Keeper(
+        base_url=base_url,
+        target=asked.profile.target.url or asked.profile.target.app or "",
+        redactor=Redactor(asked.profile.everyone),
+        mode="gate",
+        seed=asked.seed,
+        folder=asked.keep,
+    )
+    facts = RunFacts(
+        mode="gate",
+        started=started,
+        seconds=time.monotonic() - begun,
+        finished=finished,
+        seed=asked.seed,
+        requests=gate.host.requests,
+        kind="asgi" if asked.profile.target.app else "http",
+        target=asked.name,
+    )
+    return result_document(gate.verdicts(), asked.profile, facts, keeper.findings_of)
+
+
+def _check_is_agui(gate: Gate, name: str) -> None:
+    """
+    Tell a host that is none from one that is broken.
+
+    Raises:
+        TargetError: the plain run was refused before any stream, or answered by no stream.
+    """
+    for exchange in gate.recordings[PLAIN_RUN].changed:
+        outcome = outcome_of(exchange)
+        if isinstance(outcome, Broken) and outcome.kind == "no-stream":
+            raise TargetError(
+                f"{name} answers a plain run with {exchange.content_type or 'no content type'}, "
+                "not with an event stream: is it the URL of an AG-UI endpoint?"
+            )
+        if isinstance(outcome, Refused) and not outcome.in_stream:
+            hint = {
+                401: "declare callers with their headers",
+                403: "declare callers with their headers",
+                404: "check the path of the URL",
+                405: "check the path of the URL",
+            }.get(outcome.status, "check the URL, and the profile's cues and callers")
+            raise TargetError(f"{name} refuses a plain run ({outcome.describe()}): {hint}.")
+
+
+def _show(document: ResultDocument) -> None:
+    """Print the report, or a few lines where nothing was judged."""
+    judged = [rule for rule in document.rules if rule.verdict in ("passed", "failed", "waived")]
+    unclear = [rule for rule in document.rules if rule.verdict == "inconclusive"]
+    if judged or unclear:
+        print_report(document)
+        return
+    click.echo(f"hostproof: nothing was judged on {document.target.name}")
+    reasons = dict.fromkeys(rule.reason.text for rule in document.rules if rule.reason)
+    for reason in list(reasons)[:MOST_REASONS]:
+        click.echo(f"  {reason}")
+    click.echo(f"exit {document.exit.code}: {document.exit.why}")

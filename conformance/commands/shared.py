@@ -1,0 +1,276 @@
+"""What the commands share: options, the profile they make, progress, and how they end."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from hostproof.conformance.catalogue import UnknownRuleError, all_rules, rule_of
+from hostproof.conformance.kept import KeptError
+from hostproof.conformance.profile import (
+    PROFILE_FILE,
+    ProfileError,
+    default_profile,
+    load_profile,
+)
+from hostproof.conformance.result import INTERRUPTED, OUR_FAULT, UNUSABLE
+from hostproof.conformance.target import TargetError
+from hostproof.reference_impl.serving import ServeError
+from hostproof.reference_impl.sessions import StoreError
+from hostproof.reports.junit import junit_xml
+from hostproof.reports.printable import printable
+from hostproof.reports.reading import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from hostproof.conformance.profile import Profile
+    from hostproof.conformance.rule import Rule
+    from hostproof.reports.document import ResultDocument
+
+USER_ERRORS: Final = (
+    ProfileError,
+    TargetError,
+    UnknownRuleError,
+    KeptError,
+    ServeError,
+    StoreError,
+    DocumentError,
+)
+LINE_SECONDS: Final = 5.0
+DEBUG: Final = "HOSTPROOF_DEBUG"
+
+
+def stop(message: str, code: int = UNUSABLE) -> NoReturn:
+    """Say what is wrong in one line, and end with *code*."""
+    click.echo(f"error: {printable(message)}", err=True)
+    sys.exit(code)
+
+
+@contextmanager
+def ending_well() -> Iterator[None]:
+    """Turn errors into one line and an exit code: the user's are 2, ours are 3."""
+    try:
+        yield
+    except USER_ERRORS as error:
+        stop(str(error))
+    except KeyboardInterrupt:
+        stop("interrupted", INTERRUPTED)
+    except (click.ClickException, click.exceptions.Exit):
+        raise
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        stop(
+            f"hostproof broke: {type(error).__name__}: {error}. "
+            f"Set {DEBUG}=1 to see where, and please report it.",
+            OUR_FAULT,
+        )
+
+
+def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what is tested, and how gently."""
+    options = [
+        click.argument("target", required=False),
+        click.option(
+            "--profile",
+            "profile_path",
+            metavar="FILE",
+            help="What the host is and can do (default: hostproof.toml, if it is here and no TARGET is given).",
+        ),
+        click.option(
+            "--start",
+            metavar="CMD",
+            help="Start the host with this command, and stop it afterwards.",
+        ),
+        click.option(
+            "--ready", metavar="URL", help="With --start: poll this URL until it answers."
+        ),
+        click.option(
+            "--set",
+            "sets",
+            multiple=True,
+            metavar="NAME",
+            help="Judge by this rule set: safety, ag-ui, named. May be repeated.",
+        ),
+        click.option(
+            "--deadline", type=float, metavar="SECONDS", help="Longest wait for one answer."
+        ),
+        click.option("--requests", type=int, metavar="N", help="Send at most so many requests."),
+        click.option(
+            "--allow-remote", is_flag=True, help="Test a host that is not on this machine."
+        ),
+        click.option("--aggressive", is_flag=True, help="Send floods and bombs there, too."),
+        click.option(
+            "--fail-on",
+            "fail_on",
+            metavar="LEVEL[:SEVERITY]",
+            help="Failures that count: must or should, then low, medium, high or critical (default: must:medium).",
+        ),
+        click.option(
+            "--allow-inconclusive", is_flag=True, help="End well even if a rule is inconclusive."
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            metavar="N",
+            help="Make ids and markers from this number (default: a fresh one).",
+        ),
+        click.option("--json", "json_path", metavar="FILE", help="Write the result document here."),
+        click.option("--junit", "junit_path", metavar="FILE", help="Write JUnit XML here."),
+        click.option(
+            "--keep",
+            "keep_folder",
+            metavar="DIR",
+            help="Keep failing cases here (default: .hostproof/cases).",
+        ),
+        click.option("--quiet", is_flag=True, help="Show no progress."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def chosen_profile(given: dict[str, Any]) -> tuple[Profile, Path | None] | None:
+    """
+    Make the profile that the options ask for, and the folder it stands in.
+
+    Returns:
+        ``None`` where nothing is named: then the embedded host is tested.
+
+    Raises:
+        ProfileError: the profile, or an option, cannot be used.
+    """
+    target, path = given["target"], given["profile_path"]
+    folder: Path | None = None
+    if path is None and target is None and Path(PROFILE_FILE).exists():
+        path = PROFILE_FILE
+    if path is None and target is None and given["start"] is None:
+        return None
+    if path is not None:
+        profile = load_profile(path)
+        folder = Path(path).absolute().parent
+    else:
+        profile = default_profile()
+    return with_options(profile, given), folder
+
+
+def with_options(profile: Profile, given: dict[str, Any]) -> Profile:
+    """
+    Put the options in the profile's place.
+
+    Raises:
+        ProfileError: an option has a value that is not allowed.
+    """
+    members: dict[str, object] = {}
+    target = given["target"]
+    if target is not None:
+        members["url" if "://" in target else "app"] = target
+    if given["start"] is not None:
+        members["start"] = given["start"]
+    if given["ready"] is not None:
+        members["ready"] = given["ready"]
+    level, _, severity = (given["fail_on"] or "").partition(":")
+    limits = {"deadline_seconds": given["deadline"], "requests": given["requests"]}
+    return profile.with_options(
+        target=members or None,
+        sets=list(given["sets"]) or None,
+        fail_on={"level": level or None, "severity": severity or None}
+        if level or severity
+        else None,
+        limits=limits if any(value is not None for value in limits.values()) else None,
+        allow_inconclusive=True if given["allow_inconclusive"] else None,
+    )
+
+
+def chosen_rules(profile: Profile, only: Sequence[str]) -> list[Rule]:
+    """
+    Choose the rules of the profile's sets, or those named.
+
+    Raises:
+        UnknownRuleError: a rule named here, or in a waiver, is not known.
+        ProfileError: no rule of this release is in the profile's sets.
+    """
+    for waiver in profile.waivers:
+        rule_of(waiver.rule)
+    if only:
+        named = {rule_of(rule_id).id for rule_id in only}
+        return [rule for rule in all_rules().values() if rule.id in named]
+    return [rule for rule in all_rules().values() if rule.sets & set(profile.sets)]
+
+
+def check_writable(*paths: str | None) -> None:
+    """
+    Make sure before the run that reports can be written after it.
+
+    Raises:
+        TargetError: a path cannot be written.
+    """
+    for path in paths:
+        if path is None:
+            continue
+        there = Path(path).exists()
+        try:
+            with Path(path).open("a", encoding="utf-8"):
+                pass
+        except OSError as error:
+            raise TargetError(
+                f"{path} cannot be written: {error.strerror}. Choose another file."
+            ) from None
+        if not there:
+            Path(path).unlink()
+
+
+def write_reports(document: ResultDocument, json_path: str | None, junit_path: str | None) -> None:
+    """Write the reports that were asked for."""
+    if json_path is not None:
+        Path(json_path).write_text(document.to_text(), encoding="ascii")
+    if junit_path is not None:
+        Path(junit_path).write_bytes(junit_xml(document))
+
+
+@contextmanager
+def shown_progress(what: str, *, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
+    """Show progress: a bar on a terminal, a line now and then elsewhere, nothing when quiet."""
+    if quiet:
+        yield lambda _done, _total, _name: None
+        return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(what)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total, _name: bar.update(task, completed=done, total=total)
+
+
+def _lines(what: str) -> Callable[[int, int, str], None]:
+    last = time.monotonic()
+
+    def tell(done: int, total: int, _name: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LINE_SECONDS:
+            last = time.monotonic()
+            click.echo(f"{what}: {done} of {total}", err=True)
+
+    return tell
+
+
+def command_words(command: str) -> list[str]:
+    """Split a command as a shell splits words."""
+    return shlex.split(command)

@@ -1,0 +1,97 @@
+"""
+The host of a profile, opened for a run: guarded, reachable, and closed in the end.
+
+Source: docs/profile.md, "Guard".
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hostproof.conformance.asgi_app import load_app
+from hostproof.conformance.asgi_target import AsgiTarget
+from hostproof.conformance.host_under_test import HostUnderTest
+from hostproof.conformance.http_target import HttpTarget
+from hostproof.conformance.owned_process import owned_process
+from hostproof.conformance.reachability import check_reachable, is_loopback
+from hostproof.conformance.target import TargetError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from hostproof.conformance.profile import Profile
+    from hostproof.conformance.target import Limits, Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leave:
+    """What the user allows: a target off this machine, and floods and bombs there."""
+
+    remote: bool = False
+    aggressive: bool = False
+
+
+def is_remote(profile: Profile) -> bool:
+    """Say whether a profile's target is off this machine."""
+    return profile.target.url is not None and not is_loopback(profile.target.url)
+
+
+def guard(profile: Profile, leave: Leave) -> None:
+    """
+    Keep to this machine unless the user allows more.
+
+    Raises:
+        TargetError: the target is remote, and that was not allowed.
+    """
+    if is_remote(profile) and not leave.remote:
+        raise TargetError(
+            f"{profile.target.url} is not on this machine: give --allow-remote if you may test it."
+        )
+
+
+@asynccontextmanager
+async def opened_host(
+    profile: Profile,
+    leave: Leave,
+    *,
+    folder: Path | None = None,
+    limits: Limits | None = None,
+) -> AsyncIterator[HostUnderTest]:
+    """
+    Open the host of a profile while the block runs; its process too, where the profile owns it.
+
+    Args:
+        profile: names a URL or an application.
+        leave: what the user allows.
+        folder: where the host's command is run.
+        limits: of one exchange; the profile's by default.
+
+    Raises:
+        TargetError: the host cannot be reached as it was given.
+    """
+    guard(profile, leave)
+    at = profile.target
+    async with AsyncExitStack() as stack:
+        target: Target
+        if at.url is not None:
+            if at.start:
+                ready = profile.ready_url() or at.url
+                await stack.enter_async_context(owned_process(at.start, ready, folder))
+            await check_reachable(at.url)
+            target = HttpTarget(at.url)
+        elif at.app is not None:
+            app = AsgiTarget(load_app(at.app), path=at.path, name=at.app)
+            await app.start()
+            target = app
+        else:
+            raise TargetError("nothing to test: give a URL or module:app, or a profile with one.")
+        stack.push_async_callback(target.aclose)
+        yield HostUnderTest(
+            target,
+            profile,
+            limits or profile.limits.exchange,
+            spare=is_remote(profile) and not leave.aggressive,
+        )
