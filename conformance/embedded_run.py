@@ -1,6 +1,4 @@
-"""
-The reference host, served and ready to be tested: right, or with one fault.
-"""
+"""The reference host, served and ready to be tested: right, or with one fault."""
 
 from __future__ import annotations
 

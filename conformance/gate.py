@@ -22,7 +22,6 @@ from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Recording
 from hostproof.conformance.rule import Breach, Rule
 from hostproof.conformance.scenario import Scenario
-from hostproof.reference_impl.cues import CUES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -256,8 +255,6 @@ def judged(rule: Rule, recording: Recording, profile: Profile) -> tuple[str, Bre
         with why.
     """
     if recording.unprepared:
-        if profile.cues == CUES and recording.case.situation != "fresh":
-            return "missing", "a cue that makes this host pause: declare it under cues"
         return "inconclusive", recording.unprepared
     if recording.throttled:
         return "inconclusive", "the host asked to slow down (429)"

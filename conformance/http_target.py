@@ -41,6 +41,8 @@ _UNREACHABLE: Final[tuple[tuple[type[OSError], str], ...]] = (
     (ssl.SSLError, "the other side does not speak TLS with us"),
 )
 
+SERVER_ERROR: Final = 500
+
 
 class HttpTarget:
     """
@@ -130,6 +132,10 @@ class HttpTarget:
                         _reschedule(scope, start + due)
         finally:
             await stream.aclose()
+            if response.status_code >= SERVER_ERROR:
+                # Servers that break often hang up just behind their answer: whoever was handed
+                # this connection next would be blamed for it.
+                await response.extensions["network_stream"].aclose()
 
     def _outgoing(self, request: Request, limits: Limits) -> httpx.Request:
         extensions: dict[str, object] = {"target": request_target(request, self._url.raw_path)}

@@ -11,7 +11,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import asynccontextmanager
@@ -58,10 +57,7 @@ async def owned_process(
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(  # noqa: S603, ASYNC220 - the user's own command
-                [
-                    sys.executable if word == "python" and at == 0 else word
-                    for at, word in enumerate(command)
-                ],
+                list(command),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -83,7 +79,8 @@ async def _until_ready(
     deadline = time.monotonic() + READY_SECONDS
     while not await _answers(ready):
         if process.poll() is not None:
-            said = " ".join(_last_words(output).split()) or "nothing"
+            lines = _last_words(output).split("\n")
+            said = next((line for line in reversed(lines) if line.strip()), "nothing")
             raise TargetError(
                 f"`{shown}` ended with {process.returncode} before it answered; it said: {said}"
             )
@@ -119,8 +116,10 @@ async def _stop(process: subprocess.Popen[bytes]) -> None:
         except ProcessLookupError:
             break
         deadline = time.monotonic() + STOP_SECONDS
-        while process.poll() is None and time.monotonic() < deadline:
+        while process.poll() is None:
+            if time.monotonic() > deadline:
+                break
             await asyncio.sleep(POLL_SECONDS)
-        if process.poll() is not None:
+        else:
             break
     process.wait()

@@ -100,7 +100,7 @@ class Endpoint:
 
     name: str = "main"
     path: str = ""
-    keeps_pauses: bool = True
+    keeps_pauses: bool = False
     keeps_conversation: bool = True
     client_tools: tuple[str, ...] = ()
     state: Carried = "free"

@@ -88,7 +88,7 @@ class Scenario:
         if self.case.change is None:
             return await self._plain_run()
         twin = await self._thread("twin")
-        control = await self.host.send(self._good_request(twin))
+        control = await self.host.send_good(self._good_request(twin))
         if not isinstance(outcome_of(control), Accepted):
             return control, (), None
         thread = await self._thread("own")
@@ -102,9 +102,9 @@ class Scenario:
             return control, (changed,), None
         if self.case.situation == "spoiled":
             await self.host.control("close-pause", thread.id)
-            after = await self.host.send(self._message_request(thread, "after"))
+            after = await self.host.send_good(self._message_request(thread, "after"))
         else:
-            after = await self.host.send(self._good_request(thread, "after"))
+            after = await self.host.send_good(self._good_request(thread, "after"))
         return control, (changed,), after
 
     async def _plain_run(
@@ -115,7 +115,7 @@ class Scenario:
         wanted = AT_ONCE if self.case.id == "concurrent-run" else 1
         requests = [self._message_request(thread, f"run-{at}", cue) for at in range(wanted)]
         changed = tuple(await asyncio.gather(*(self.host.send(one) for one in requests)))
-        after = await self.host.send(self._message_request(thread, "after"))
+        after = await self.host.send_good(self._message_request(thread, "after"))
         return None, changed, after
 
     def _cue(self, name: str, *names: str) -> str:
@@ -211,7 +211,9 @@ class Scenario:
         body = self._message_body(thread, "pause", "client_tool" if client else "question")
         if client:
             body["tools"] = [FORM | {"description": "A form."}]
-        exchange = await self.host.send(self.host.run_request(self.case.endpoint, body_text(body)))
+        exchange = await self.host.send_good(
+            self.host.run_request(self.case.endpoint, body_text(body))
+        )
         thread.slots.update(pause_slots(exchange, client=client))
         return thread
 

@@ -131,7 +131,7 @@ def judge(asked: Asked, progress: Callable[[int, int, str], None]) -> ResultDocu
     base_url = asked.profile.target.url or f"http://asgi.invalid{asked.profile.target.path}"
     keeper = Keeper(
         base_url=base_url,
-        target=asked.profile.target.url or asked.profile.target.app or "",
+        target=asked.name,
         redactor=Redactor(asked.profile.everyone),
         mode="gate",
         seed=asked.seed,

@@ -64,7 +64,7 @@ mode = "client"
 
 [endpoints.carrying]
 path = "/carrying"
-keeps_pauses = false
+keeps_pauses = true
 client_tools = ["show_form"]
 state = "validated"
 context = "not-carried"
@@ -150,7 +150,7 @@ def test_everything_is_read(full):
     assert full.main_endpoint.name == "main"
     carrying = full.endpoints["carrying"]
     assert (carrying.state, carrying.context) == ("validated", "not-carried")
-    assert (carrying.keeps_pauses, carrying.keeps_conversation) == (False, True)
+    assert (carrying.keeps_pauses, carrying.keeps_conversation) == (True, True)
     assert carrying.client_tools == ("show_form",)
     assert (carrying.good_state, carrying.bad_state) == ({"page": "home"}, 7)
     assert carrying.good_context is MISSING
