@@ -6,9 +6,7 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from hostproof.conformance.embedded_profile import embedded_profile
-from hostproof.reference_impl.embedded import build_host
-from hostproof.reference_impl.serving import served
+from hostproof.conformance.target import TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +15,15 @@ if TYPE_CHECKING:
     from hostproof.conformance.rule import Build
 
 EMBEDDED_NAME: Final = "the embedded reference host"
+EXTRA: Final = "hostproof[host]"
+LOGS: Final = ("hostproof.host", "uvicorn.error")
+
+
+def needs_host(error: ImportError) -> TargetError:
+    """Say what to install where the reference host is asked for and cannot be imported."""
+    return TargetError(
+        f"the reference host needs {error.name}, which is not installed: pip install '{EXTRA}'."
+    )
 
 
 @contextmanager
@@ -28,16 +35,23 @@ def embedded(fault: Build | None = None) -> Iterator[Profile]:
 
     Raises:
         ServeError: it did not start.
+        TargetError: what it needs is not installed.
     """
-    log = logging.getLogger("hostproof.host")
-    servers = logging.getLogger("uvicorn.error")
-    before = (log.disabled, servers.disabled)
-    log.disabled = servers.disabled = True
+    try:
+        from hostproof.conformance.embedded_profile import embedded_profile  # noqa: PLC0415
+        from hostproof.reference_impl.embedded import build_host  # noqa: PLC0415
+        from hostproof.reference_impl.serving import served  # noqa: PLC0415
+    except ImportError as error:
+        raise needs_host(error) from error
+    logs = [logging.getLogger(name) for name in LOGS]
+    before = [log.disabled for log in logs]
     host = build_host(inspect=True, fault=fault)
     try:
         with served(host.app) as url:
-            servers.disabled = True
+            for log in logs:
+                log.disabled = True
             yield embedded_profile(url, host.tokens)
     finally:
-        log.disabled, servers.disabled = before
+        for log, was in zip(logs, before, strict=True):
+            log.disabled = was
         host.close()

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from hostproof.conformance.recording import Facts, Recording
-from hostproof.reference_impl.agui_host import HostParts
+
+if TYPE_CHECKING:
+    from hostproof.reference_impl.agui_host import HostParts
 
 Level = Literal["must", "should", "guide"]
 Severity = Literal["low", "medium", "high", "critical"]
@@ -50,7 +52,7 @@ class Breach:
 Judge: TypeAlias = Callable[[Recording], Breach | None]
 """Reads one recording; gives the breach, or ``None`` where the rule holds."""
 
-Build: TypeAlias = Callable[[HostParts], HostParts]
+Build: TypeAlias = "Callable[[HostParts], HostParts]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

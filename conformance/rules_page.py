@@ -26,8 +26,10 @@ def rules_page() -> str:
     lines = [
         "# Rules",
         "",
-        f"Rule set version {RULESET_VERSION}, {len(all_rules())} rules. This page is made from "
-        "the rules' declarations",
+        (
+            f"Rule set version {RULESET_VERSION}, {len(all_rules())} rules. This page is made from "
+            "the rules' declarations"
+        ),
         "(`python -m hostproof.conformance.rules_page > docs/rules.md`).",
         "",
     ]

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
+from hostproof.reference_impl.host_errors import ServeError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,10 +23,6 @@ if TYPE_CHECKING:
 
 HOST: Final = "127.0.0.1"
 START_SECONDS: Final = 10.0
-
-
-class ServeError(Exception):
-    """The server did not start; the message says what to do."""
 
 
 def server_config(app: ASGIApp) -> uvicorn.Config:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from hostproof.reference_impl.host_errors import StoreError
 from hostproof.reference_impl.leases import ProcessMark
 
 if TYPE_CHECKING:
@@ -42,10 +43,6 @@ CREATE TABLE IF NOT EXISTS leases (
   PRIMARY KEY (caller, thread)
 ) WITHOUT ROWID;
 """
-
-
-class StoreError(Exception):
-    """The store cannot be used; the message says why, and what to do about it."""
 
 
 class ThreadKey(NamedTuple):

@@ -144,7 +144,11 @@ def newest_contents() -> SearchStrategy[Json]:
 def user_messages(*, said: SearchStrategy[Json] | None = None) -> SearchStrategy[Record]:
     """Messages of a person; *said* are their contents, any by default."""
     return st.fixed_dictionaries(
-        {"id": item_ids(), "role": st.just("user"), "content": contents() if said is None else said},
+        {
+            "id": item_ids(),
+            "role": st.just("user"),
+            "content": contents() if said is None else said,
+        },
         optional={"name": texts(), "x-note": json_values()},
     )
 

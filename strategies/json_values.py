@@ -47,9 +47,10 @@ CORNERS: Final = (
     "\U0001f468\u200d\U0001f469\u200d\U0001f467",
     "\ufdd0\uffff",
     "\U0010ffff",
-    "x" * 2_000,
 )
 """Texts that programs stumble over: controls, quotes, templates, marks, pairs, no characters."""
+
+LONG: Final = "x" * 2_000
 
 NUMBER_CORNERS: Final = (
     -1,
@@ -94,8 +95,8 @@ _CORNERS: Final = st.sampled_from([escaped(corner) for corner in CORNERS])
 
 
 def texts() -> SearchStrategy[str]:
-    """Texts: short ones of any characters, the corners, and marked ones."""
-    return st.one_of(_PLAIN, marked_texts(), _CORNERS)
+    """Texts: short ones of any characters, marked ones, the corners, a long one."""
+    return st.one_of(_PLAIN, marked_texts(), _CORNERS, st.just(LONG))
 
 
 def marked_texts() -> SearchStrategy[str]:
@@ -151,7 +152,7 @@ def deep_values() -> SearchStrategy[Json]:
     return st.builds(nested, st.sampled_from([4, 20, 100]), st.booleans())
 
 
-def nested(levels: int, is_list: bool) -> Json:  # noqa: FBT001 - drawn by place
+def nested(levels: int, is_list: bool) -> Json:
     """Build a value of so many levels, of arrays or of objects."""
     value: Json = CANARY
     for _ in range(levels):

@@ -200,8 +200,8 @@ def _conversation_and_media() -> Iterator[Change]:
     yield _change(
         "part-image-in-a-result",
         code,
-        "messages[0]",
-        put("/messages/0/content", [{"type": "image", "source": "{canary}"}]),
+        LAST,
+        put("/messages/{last}/content", [{"type": "image", "source": "{canary}"}]),
         situation="client-call",
     )
 
@@ -234,8 +234,8 @@ def _while_paused() -> Iterator[Change]:
     yield _change(
         "result-of-another-call",
         "ERR_UNKNOWN_TOOL_CALL",
-        "messages[0]",
-        put("/messages/0/toolCallId", "{canary}"),
+        LAST,
+        put("/messages/{last}/toolCallId", "{canary}"),
         situation="client-call",
     )
 

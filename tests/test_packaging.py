@@ -137,6 +137,44 @@ def test_the_list_of_modules_with_io_is_not_stale():
     assert all((ROOT / name).exists() for name in READS_OR_WRITES)
 
 
+WITHOUT_EXTRAS = """
+import importlib.abc, sys
+
+class Absent(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"starlette", "uvicorn", "ag_ui", "orjson", "filelock", "hypothesis"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from hostproof.conformance.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["rules"], 0, "live.good-run"),
+        (["run", "http://127.0.0.1:9/"], 2, "nothing listens"),
+        (["run"], 2, "pip install 'hostproof[host]'"),
+        (["serve"], 2, "pip install 'hostproof[host]'"),
+        (["selftest"], 2, "pip install 'hostproof[host]'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_the_core_needs_no_extra(words, code, said, tmp_path):
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRAS, *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == code, ran.stderr
+    assert said in ran.stdout + ran.stderr
+
+
 def test_no_machine_and_no_registry_is_named():
     """Nothing in the repository points at the machine it was made on."""
     pattern = re.compile(r"/(?:root|work|home|tmp|farm)/[a-z.]|pyp[i]\.org|files\.pythonhosted")

@@ -7,19 +7,10 @@ import logging
 from typing import TYPE_CHECKING
 
 import click
-import uvicorn
 
 from hostproof.conformance.catalogue import UnknownRuleError, all_rules
 from hostproof.conformance.commands.shared import ending_well
-from hostproof.reference_impl.embedded import (
-    CONTROL_PATH,
-    LOOK_INSIDE,
-    OBSERVATION_PATH,
-    SETUPS,
-    build_host,
-    new_tokens,
-)
-from hostproof.reference_impl.serving import HOST, bound_socket, server_config
+from hostproof.conformance.embedded_run import needs_host
 
 if TYPE_CHECKING:
     from hostproof.conformance.rule import Fault
@@ -52,6 +43,20 @@ if TYPE_CHECKING:
 def serve(port: int, fault_name: str | None, database: str, *, inspect: bool) -> None:
     """Serve the reference host on this machine until Ctrl-C."""
     with ending_well():
+        try:
+            import uvicorn
+
+            from hostproof.reference_impl.embedded import (
+                CONTROL_PATH,
+                LOOK_INSIDE,
+                OBSERVATION_PATH,
+                SETUPS,
+                build_host,
+                new_tokens,
+            )
+            from hostproof.reference_impl.serving import HOST, bound_socket, server_config
+        except ImportError as error:
+            raise needs_host(error) from error
         fault = None if fault_name is None else fault_of(fault_name).build
         tokens = new_tokens("alice", "bob", *([LOOK_INSIDE] if inspect else []))
         host = build_host(tokens=tokens, database=database, inspect=inspect, fault=fault)

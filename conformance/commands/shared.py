@@ -24,8 +24,7 @@ from hostproof.conformance.profile import (
 )
 from hostproof.conformance.result import INTERRUPTED, OUR_FAULT, UNUSABLE
 from hostproof.conformance.target import TargetError
-from hostproof.reference_impl.serving import ServeError
-from hostproof.reference_impl.sessions import StoreError
+from hostproof.reference_impl.host_errors import ServeError, StoreError
 from hostproof.reports.junit import junit_xml
 from hostproof.reports.printable import printable
 from hostproof.reports.reading import DocumentError

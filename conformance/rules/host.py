@@ -10,8 +10,6 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from starlette.responses import JSONResponse, Response
-
 from hostproof.conformance.fault_sessions import Unleased
 from hostproof.conformance.outcome import Accepted, Refused, outcome_of
 from hostproof.conformance.rule import Breach, Build, Fault, Rule, RuleSet, Severity, Source
@@ -22,6 +20,8 @@ from hostproof.reference_impl.refusals import Refusal
 from hostproof.reference_impl.values import Json, is_record, is_text
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
+
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.recording import Recording
     from hostproof.reference_impl.agui_host import HostParts
@@ -66,6 +66,8 @@ def _no_lease(parts: HostParts) -> HostParts:
 
 
 def _bare_refusal(parts: HostParts) -> HostParts:
+    from starlette.responses import JSONResponse
+
     def write(refusal: Refusal) -> Response:
         document = {"code": refusal.code, "field": refusal.field}
         allow = {"Allow": "POST"} if refusal.status == 405 else None

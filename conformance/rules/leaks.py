@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.rule import Breach, Fault, Level, Rule, RuleSet, Severity, Source
-from hostproof.reference_impl import agui_events
 from hostproof.reference_impl.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -151,6 +150,8 @@ def _quoting_header(parts: HostParts) -> HostParts:
 
 def _telling_failures(parts: HostParts) -> HostParts:
     """Put an exception's own text on the wire."""
+    from hostproof.reference_impl import agui_events
+
     return replace(
         parts,
         end_of_failure=lambda _incident, error: agui_events.failed(repr(error)),
@@ -159,6 +160,8 @@ def _telling_failures(parts: HostParts) -> HostParts:
 
 def _refusing_in_the_stream(parts: HostParts) -> HostParts:
     """Refuse in a stream, quoting what was sent."""
+    from hostproof.reference_impl import agui_events
+
     quoting = _quoting_reader(parts)
 
     def write(refusal: Refusal) -> Response:

@@ -10,12 +10,9 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from starlette.responses import Response, StreamingResponse
-
 from hostproof.conformance.fault_sessions import NeverReleased
 from hostproof.conformance.outcome import Accepted, Broken, outcome_of
 from hostproof.conformance.rule import Breach, Fault, Rule, RuleSet, Severity, Source
-from hostproof.reference_impl.agent import ReferenceAgent
 from hostproof.reference_impl.refusals import Refusal
 from hostproof.reference_impl.scripted_model import ModelError, ModelReply, ModelRequest
 from hostproof.reference_impl.values import is_record
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from ag_ui.core import BaseEvent
+    from starlette.responses import Response
 
     from hostproof.conformance.outcome import Breakage
     from hostproof.conformance.recording import Facts, Recording
@@ -113,6 +111,7 @@ def _reader_that(raises: Callable[[], BaseException]) -> Build:
 
 def _hang(parts: HostParts) -> HostParts:
     """Never answer where a refusal is owed."""
+    from starlette.responses import Response
 
     class Silence(Response):
         async def __call__(self, *_given: object) -> None:
@@ -135,6 +134,7 @@ def _cut(parts: HostParts) -> HostParts:
 
 def _flood(parts: HostParts) -> HostParts:
     """Refuse at great length."""
+    from starlette.responses import StreamingResponse
 
     async def endless() -> AsyncIterator[bytes]:
         while True:
@@ -192,6 +192,7 @@ def _breaks_off(parts: HostParts) -> HostParts:
 
 def _no_good_runs(parts: HostParts) -> HostParts:
     """End every run in RUN_ERROR."""
+    from hostproof.reference_impl.agent import ReferenceAgent
 
     def model(_request: ModelRequest) -> ModelReply:
         raise ModelError("no")

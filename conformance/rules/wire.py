@@ -12,17 +12,15 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from starlette.responses import Response, StreamingResponse
-
 from hostproof.conformance.outcome import Accepted, Refused, outcome_of
 from hostproof.conformance.rule import Breach, Fault, Level, Rule, Severity, Source
-from hostproof.reference_impl import agui_events
 from hostproof.reference_impl.values import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from ag_ui.core import BaseEvent
+    from starlette.responses import Response
 
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.recording import Facts, Recording
@@ -144,6 +142,10 @@ def _another_run(parts: HostParts) -> HostParts:
 
 
 def _stays_open(parts: HostParts) -> HostParts:
+    from starlette.responses import StreamingResponse
+
+    from hostproof.reference_impl import agui_events
+
     def write(events: AsyncIterator[bytes]) -> Response:
         async def and_waits() -> AsyncIterator[bytes]:
             async for event in events:
@@ -156,6 +158,8 @@ def _stays_open(parts: HostParts) -> HostParts:
 
 
 def _refuses_in_the_stream(parts: HostParts) -> HostParts:
+    from hostproof.reference_impl import agui_events
+
     def write(refusal: Refusal) -> Response:
         async def events() -> AsyncIterator[bytes]:
             yield agui_events.encode(agui_events.refused(refusal))
