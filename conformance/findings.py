@@ -8,7 +8,7 @@ case itself goes into the folder of kept cases.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,7 @@ from hostproof.conformance.kept import CASES_FOLDER, body_file, keep
 from hostproof.conformance.kept_case import KeptCase, KeptExchange, KeptRequest, kept_id
 from hostproof.conformance.places import joined
 from hostproof.reports.finding import Body, Exchange, Finding, Header, Request, Response
+from hostproof.reports.printable import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,10 +33,18 @@ MAX_EXCERPT: Final = 2_000
 MAX_KEPT_A_RULE: Final = 10
 """Findings of one rule that are kept and shown; the rest are counted."""
 
+MAX_WORDS: Final = 400
+"""Characters of a description that are shown."""
+
 
 def now_text() -> str:
     """Give the time as RFC 3339 in UTC."""
     return datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")
+
+
+def shown_words(text: str, redactor: Redactor) -> str:
+    """Make a short text that may hold words of a host's ready to be shown."""
+    return clipped(redactor.text(text), MAX_WORDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +75,11 @@ class Keeper:
         Raises:
             KeptError: the folder cannot be written.
         """
-        return tuple(self._finding(rule, one) for one in found[:MAX_KEPT_A_RULE])
+        kept = [self._finding(rule, one) for one in found[:MAX_KEPT_A_RULE]]
+        if len(found) > len(kept):
+            note = f"{len(found)} cases broke the rule; the first {len(kept)} are kept"
+            kept[0] = replace(kept[0], note=note)
+        return tuple(kept)
 
     def _finding(self, rule: str, found: CaseFinding) -> Finding:
         exchanges = found.recording.exchanges
@@ -82,7 +95,7 @@ class Keeper:
             endpoint=found.recording.case.endpoint,
             created=now_text(),
             expected=found.breach.expected,
-            seen=found.breach.seen,
+            seen=shown_words(found.breach.seen, self.redactor),
             requests=tuple(KeptRequest.of(one.request, self.redactor) for one in exchanges),
             exchanges=tuple(KeptExchange.of(one, self.redactor) for one in exchanges),
         )
@@ -91,7 +104,7 @@ class Keeper:
             shown,
             steps,
             at=exchanges.index(shown),
-            place=found.breach.place,
+            place=found.breach.place and shown_words(found.breach.place, self.redactor),
             steady=found.steady,
             canary=found.recording.case.canary,
         )
@@ -151,7 +164,8 @@ class Keeper:
     def _exchange(self, exchange: wire.Exchange, canary: str) -> Exchange:
         request = exchange.request
         headers = self.redactor.headers(request.headers)
-        excerpt = self.redactor.text(exchange.text[: 2 * MAX_EXCERPT])[:MAX_EXCERPT]
+        content_type = exchange.header("content-type")
+        excerpt = self.redactor.text(exchange.text)[:MAX_EXCERPT]
         return Exchange(
             request=Request(
                 method=request.method,
@@ -163,7 +177,7 @@ class Keeper:
             ),
             response=Response(
                 status=exchange.status,
-                content_type=exchange.header("content-type"),
+                content_type=content_type and shown_words(content_type, self.redactor),
                 end=exchange.end,
                 excerpt=excerpt.replace(canary, "[the marker]") if canary else excerpt,
             ),

@@ -52,6 +52,11 @@ class CaseFinding:
     again: Recording | None
     steady: bool
 
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the case could be performed again."""
+        return self.again is not None and not self.again.unprepared
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleVerdict:
@@ -169,9 +174,12 @@ class Gate:
             done += 1
             self.progress(done, total, case.id)
 
-        async with asyncio.TaskGroup() as group:
-            for case in cases:
-                group.create_task(perform(case))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for case in cases:
+                    group.create_task(perform(case))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
 
     async def _again(self, cases: Sequence[Case]) -> None:
         for case in cases:
@@ -259,8 +267,8 @@ def judged(rule: Rule, recording: Recording, profile: Profile) -> tuple[str, Bre
     if recording.throttled:
         return "inconclusive", "the host asked to slow down (429)"
     if rule.contractual:
-        case = next(one for one in all_cases() if one.id == recording.case.id)
-        missing = named_facts_missing(case, profile)
+        case = next((one for one in all_cases() if one.id == recording.case.id), None)
+        missing = None if case is None else named_facts_missing(case, profile)
         if missing is not None:
             return "missing", missing
     if recording.control is not None and not rule.on_control:
@@ -284,6 +292,8 @@ def _summed(
         return RuleVerdict(rule=rule, verdict="failed", cases=cases, findings=tuple(findings))
     if findings:
         reason = ("unsteady", "a failure that did not repeat")
+        if not any(finding.is_repeated for finding in findings):
+            reason = ("not-repeated", "a failure, and the run ended before it was repeated")
         return RuleVerdict(
             rule=rule,
             verdict="inconclusive",

@@ -13,13 +13,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.exchange import Exchange, Request
+from hostproof.conformance.http_target import HttpTarget
+from hostproof.reference_impl.values import is_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.target import Limits, Target
-    from hostproof.reference_impl.values import Json, Record
 
 JSON_HEADERS: Final = {
     "content-type": "application/json",
@@ -61,8 +62,7 @@ class HostUnderTest:
 
     def path_of(self, endpoint: str) -> str:
         """Give the path of an endpoint on the target's origin; "" for the target's own."""
-        path = self.profile.endpoints[endpoint].path
-        return f"{self.profile.base_path.rstrip('/')}{path}" if path else ""
+        return self.profile.endpoint_path(self.profile.endpoints[endpoint])
 
     def caller_headers(self, caller: str | None = None) -> tuple[tuple[str, str], ...]:
         """Give the headers of a caller, the main one by default; none where there are none."""
@@ -115,7 +115,7 @@ class HostUnderTest:
         exchange = await self.send(request)
         return await self.send(request) if exchange.end == "reset" else exchange
 
-    async def _once(self, request: Request) -> Exchange:
+    async def _once(self, request: Request, target: Target | None = None) -> Exchange:
         if self.requests >= self.profile.limits.requests:
             raise BudgetSpentError(
                 f"the budget of {self.profile.limits.requests} requests is spent: "
@@ -125,7 +125,7 @@ class HostUnderTest:
         limits = self.limits
         if request.method != "POST":
             limits = replace(limits, stop_after_terminal=False)
-        return await self.target.send(request, limits)
+        return await (target or self.target).send(request, limits)
 
     async def control(self, command: str, thread: str) -> bool:
         """Run a control command on the main caller's thread; false when the host did not."""
@@ -134,17 +134,26 @@ class HostUnderTest:
             return False
         caller = next(iter(self.profile.callers), "")
         body = {"command": command, "caller": caller, "thread": thread}
-        exchange = await self._inside("POST", control.url, control.caller, body)
-        return isinstance(exchange, dict) and exchange.get("done") is True
-
-    async def _inside(self, method: str, path: str, caller: str | None, body: Record) -> Json:
+        identity = self.profile.identity(control.caller)
+        path = self.profile.path_of(control.url)
         request = Request(
-            method=method,
-            path=path,
-            headers=(("content-type", "application/json"), *self.caller_headers(caller)),
+            path=path or "",
+            headers=(
+                ("content-type", "application/json"),
+                *(() if identity is None else identity.headers),
+            ),
             body=json.dumps(body).encode(),
         )
-        return (await self._once(request)).json
+        if path is not None:
+            exchange = await self._once(request)
+        else:
+            elsewhere = HttpTarget(control.url)
+            try:
+                exchange = await self._once(request, elsewhere)
+            finally:
+                await elsewhere.aclose()
+        answer = exchange.json
+        return is_record(answer) and answer.get("done") is True
 
 
 def _wait_of(exchange: Exchange) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.asgi_app import load_app
 from hostproof.conformance.asgi_target import AsgiTarget
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from hostproof.conformance.target import Limits, Target
 
 
+REACHABLE_SECONDS: Final = 5.0
+"""Longest wait for a sign of life before the first request."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leave:
     """What the user allows: a target off this machine, and floods and bombs there."""
@@ -36,7 +40,16 @@ class Leave:
 
 def is_remote(profile: Profile) -> bool:
     """Say whether a profile's target is off this machine."""
-    return profile.target.url is not None and not is_loopback(profile.target.url)
+    return _remote_place(profile) is not None
+
+
+def _remote_place(profile: Profile) -> str | None:
+    """Give the first URL off this machine to which requests would go."""
+    control = profile.control
+    places = [profile.target.url]
+    if control is not None and profile.path_of(control.url) is None:
+        places.append(control.url)
+    return next((url for url in places if url is not None and not is_loopback(url)), None)
 
 
 def guard(profile: Profile, leave: Leave) -> None:
@@ -46,9 +59,10 @@ def guard(profile: Profile, leave: Leave) -> None:
     Raises:
         TargetError: the target is remote, and that was not allowed.
     """
-    if is_remote(profile) and not leave.remote:
+    place = _remote_place(profile)
+    if place is not None and not leave.remote:
         raise TargetError(
-            f"{profile.target.url} is not on this machine: give --allow-remote if you may test it."
+            f"{place} is not on this machine: give --allow-remote if you may test it."
         )
 
 
@@ -80,7 +94,10 @@ async def opened_host(
             if at.start:
                 ready = profile.ready_url() or at.url
                 await stack.enter_async_context(owned_process(at.start, ready, folder))
-            await check_reachable(at.url)
+            allowed = limits or profile.limits.exchange
+            await check_reachable(
+                at.url, deadline_seconds=min(REACHABLE_SECONDS, allowed.head_seconds)
+            )
             target = HttpTarget(at.url)
         elif at.app is not None:
             app = AsgiTarget(load_app(at.app), path=at.path, name=at.app)

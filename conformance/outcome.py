@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from hostproof.reference_impl.values import Json, is_record, is_text
+from hostproof.reports.printable import clipped
 
 if TYPE_CHECKING:
     from hostproof.conformance.exchange import Event, Exchange
@@ -30,6 +31,9 @@ Breakage: TypeAlias = Literal[
     "no-terminal-event",
     "no-stream",
 ]
+
+MAX_NAME: Final = 100
+"""Characters of a host's own word that are shown."""
 
 _BROKEN_ENDS: Final[dict[str, Breakage]] = {
     "cut": "cut",
@@ -64,7 +68,7 @@ class Accepted:
 
     def describe(self) -> str:
         """Say it in words."""
-        return f"accepted (RUN_FINISHED, {self.outcome})"
+        return f"accepted (RUN_FINISHED, {clipped(self.outcome, MAX_NAME)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +91,9 @@ class Refused:
     def describe(self) -> str:
         """Say it in words."""
         how = "RUN_ERROR" if self.in_stream else f"HTTP {self.status}"
-        named = [self.code] if self.code else ["no code"]
+        named = [clipped(self.code, MAX_NAME)] if self.code else ["no code"]
         if self.field:
-            named.append(f"field {self.field}")
+            named.append(f"field {clipped(self.field, MAX_NAME)}")
         return f"refused ({how}, {', '.join(named)})"
 
 

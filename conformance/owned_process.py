@@ -32,7 +32,12 @@ LAST_WORDS: Final = 300
 
 @asynccontextmanager
 async def owned_process(
-    command: Sequence[str], ready: str, folder: Path | None = None
+    command: Sequence[str],
+    ready: str,
+    folder: Path | None = None,
+    *,
+    ready_seconds: float = READY_SECONDS,
+    stop_seconds: float = STOP_SECONDS,
 ) -> AsyncIterator[int]:
     """
     Start a command, wait until *ready* answers, and stop it when the block ends.
@@ -41,6 +46,8 @@ async def owned_process(
         command: the words to run, without a shell.
         ready: the URL to poll; any HTTP answer will do.
         folder: where to run it; here by default.
+        ready_seconds: how long to wait until it answers.
+        stop_seconds: how long to wait, when it is told to end, before it is killed.
 
     Returns:
         The process id.
@@ -67,16 +74,16 @@ async def owned_process(
         except OSError as error:
             raise TargetError(f"`{shown}` cannot be started: {error.strerror}.") from error
         try:
-            await _until_ready(process, ready, shown, output.fileno())
+            await _until_ready(process, ready, shown, output.fileno(), ready_seconds)
             yield process.pid
         finally:
-            await _stop(process)
+            await _stop(process, stop_seconds)
 
 
 async def _until_ready(
-    process: subprocess.Popen[bytes], ready: str, shown: str, output: int
+    process: subprocess.Popen[bytes], ready: str, shown: str, output: int, seconds: float
 ) -> None:
-    deadline = time.monotonic() + READY_SECONDS
+    deadline = time.monotonic() + seconds
     while not await _answers(ready):
         if process.poll() is not None:
             lines = _last_words(output).split("\n")
@@ -86,7 +93,8 @@ async def _until_ready(
             )
         if time.monotonic() > deadline:
             raise TargetError(
-                f"`{shown}` did not answer at {ready} within {READY_SECONDS:.0f} seconds."
+                f"`{shown}` did not answer at {ready} within {seconds:g} seconds: "
+                "is it the right port? Name another URL to poll with --ready."
             )
         await asyncio.sleep(POLL_SECONDS)
 
@@ -108,18 +116,24 @@ def _last_words(output: int) -> str:
     return os.read(output, LAST_WORDS).decode("utf-8", "replace")
 
 
-async def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the process and those it started: gently first."""
+async def _stop(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """End the process and those it started, its group: gently first."""
     for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
+        if not _signalled(process.pid, number):
             break
-        deadline = time.monotonic() + STOP_SECONDS
-        while process.poll() is None:
+        deadline = time.monotonic() + seconds
+        # The first process may be gone, and one that it started not.
+        while process.poll() is None or _signalled(process.pid, 0):
             if time.monotonic() > deadline:
                 break
             await asyncio.sleep(POLL_SECONDS)
-        else:
-            break
     process.wait()
+
+
+def _signalled(group: int, number: int) -> bool:
+    """Send a signal to a group of processes; false when nobody is in it."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    return True

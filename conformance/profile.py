@@ -99,7 +99,7 @@ class Profile:
         allow_inconclusive: whether a run may end well with an inconclusive rule.
         fail_on: from where on a failure counts.
         target: how it is reached.
-        callers: who calls, by name: none, or at least two; the first is the main one.
+        callers: who calls, by name; the first is the main one.
         inspectors: who only observes and controls, by name.
         cues: messages by what they make the agent do; see ``cues.CUES``.
         history: who keeps the conversation.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from hostproof.conformance.case import all_cases
 from hostproof.conformance.catalogue import rule_of
 from hostproof.conformance.exchange import Request
+from hostproof.conformance.findings import shown_words
 from hostproof.conformance.gate import judged
 from hostproof.conformance.identifiers import Identifiers
 from hostproof.conformance.kept import KeptError
@@ -62,9 +63,9 @@ async def replay(kept: KeptCase, host: HostUnderTest, redactor: Redactor) -> Rep
     if state == "passed":
         return Replayed(became="fixed", seen="the rule holds")
     if not isinstance(found, Breach):
-        return Replayed(became="not repeated", seen=str(found))
-    became: Became = "still failing" if found.seen == kept.seen else "changed"
-    return Replayed(became=became, seen=found.seen)
+        return Replayed(became="not repeated", seen=shown_words(str(found), redactor))
+    seen = shown_words(found.seen, redactor)
+    return Replayed(became="still failing" if seen == kept.seen else "changed", seen=seen)
 
 
 async def _performed(kept: KeptCase, host: HostUnderTest) -> Recording:

@@ -76,6 +76,7 @@ def result_document(
     facts: RunFacts,
     show: Callable[[str, Sequence[CaseFinding]], tuple[Finding, ...]],
     *,
+    redact: Callable[[str], str],
     fuzz: Fuzz | None = None,
     today: date | None = None,
 ) -> ResultDocument:
@@ -87,13 +88,14 @@ def result_document(
         profile: whose waivers and demands hold.
         facts: how the run went.
         show: makes the findings of a rule ready to be shown.
+        redact: takes the callers' secrets out of a reason, which may hold a host's words.
         fuzz: what was fuzzed, if that was done.
         today: the day on which waivers must hold; the machine's by default.
     """
     day = today or date.today()
     waivers = {waiver.rule: waiver for waiver in profile.waivers}
     rules = tuple(
-        _rule_result(verdict, waivers.get(verdict.rule.id), profile.fail_on, show, day)
+        _rule_result(verdict, waivers.get(verdict.rule.id), profile.fail_on, show, redact, day)
         for verdict in verdicts
     )
     return ResultDocument(
@@ -124,6 +126,7 @@ def _rule_result(
     waiver: profile_parts.Waiver | None,
     fail_on: FailOn,
     show: Callable[[str, Sequence[CaseFinding]], tuple[Finding, ...]],
+    redact: Callable[[str], str],
     day: date,
 ) -> RuleResult:
     rule = verdict.rule
@@ -132,7 +135,9 @@ def _rule_result(
     if holds and stated == "failed":
         stated = "waived"
     reason = (
-        None if verdict.reason is None else Reason(code=verdict.reason[0], text=verdict.reason[1])
+        None
+        if verdict.reason is None
+        else Reason(code=verdict.reason[0], text=redact(verdict.reason[1]))
     )
     return RuleResult(
         id=rule.id,

@@ -31,13 +31,13 @@ from ag_ui.core import (
 from ag_ui.encoder import EventEncoder
 
 from hostproof.reference_impl.problem import METADATA_KEY, problem_members
+from hostproof.reference_impl.values import MISSING, Json, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hostproof.reference_impl.agent import Called, Paused, Returned, Said
+    from hostproof.reference_impl.agent_steps import Called, Paused, Returned, Said
     from hostproof.reference_impl.refusals import Refusal
-    from hostproof.reference_impl.values import Json, Record
 
 MEDIA_TYPE: Final = "text/event-stream"
 _ENCODER: Final = EventEncoder()
@@ -67,14 +67,14 @@ def said(step: Said) -> Iterator[BaseEvent]:
 
 
 def called(step: Called) -> Iterator[BaseEvent]:
-    """Stream a tool call, whole."""
-    yield ToolCallStartEvent(
-        tool_call_id=step.call_id,
-        tool_call_name=step.call.name,
-        parent_message_id=step.message["id"],
-    )
-    yield ToolCallArgsEvent(tool_call_id=step.call_id, delta=json.dumps(step.call.arguments))
-    yield ToolCallEndEvent(tool_call_id=step.call_id)
+    """Stream the calls of a message, each whole."""
+    for call in step.calls:
+        parent = None if step.nested else step.message["id"]
+        yield ToolCallStartEvent(
+            tool_call_id=call.id, tool_call_name=call.tool, parent_message_id=parent
+        )
+        yield ToolCallArgsEvent(tool_call_id=call.id, delta=json.dumps(call.arguments))
+        yield ToolCallEndEvent(tool_call_id=call.id)
 
 
 def returned(step: Returned) -> BaseEvent:
@@ -98,19 +98,51 @@ def finished(thread: str, run: str, pending_calls: Sequence[str] = ()) -> BaseEv
     return RunFinishedEvent(thread_id=thread, run_id=run, outcome=outcome)
 
 
+ANSWER_SCHEMAS: Final[dict[str, Record]] = {
+    "question": {},
+    "credential": {},
+    "decision": {
+        "type": "object",
+        "properties": {
+            "approved": {"type": "boolean"},
+            "by": {"type": "string"},
+            "note": {"type": "string"},
+            "value": {"type": "object"},
+        },
+        "required": ["approved", "by"],
+    },
+}
+"""What an answer must look like: anything, or a decision."""
+
+REASONS: Final = {
+    "question": "input_required",
+    "credential": "credential_required",
+    "checkIn": "confirmation_required",
+    "ask": "confirmation_required",
+}
+
+
 def interrupted(thread: str, run: str, interrupt_id: str, step: Paused) -> BaseEvent:
     """
     End a run that stopped to ask.
 
-    The interrupt carries the question and the call it is about, and nothing
-    else that the host holds.
+    The interrupt carries the question, what the asker shows with it, and the
+    id of the call it is about. Evidence, instructions and the request's id
+    stay on the server.
     """
+    shown = {
+        "detail": step.pending.get("ask", {}).get("detail", MISSING),
+        "component": step.pending.get("component", MISSING),
+    }
+    metadata = {name: value for name, value in shown.items() if value is not MISSING}
+    gated = step.kind in ("checkIn", "ask")
     interrupt = Interrupt(
         id=interrupt_id,
-        reason="input_required",
-        message=step.pending["question"]["question"],
-        tool_call_id=step.call_id,
-        response_schema={},
+        reason=REASONS[step.kind],
+        message=step.question,
+        tool_call_id=step.call.id,
+        response_schema=ANSWER_SCHEMAS["decision" if gated else step.kind],
+        **_given(metadata={METADATA_KEY: metadata} if metadata else None),
     )
     outcome = RunFinishedInterruptOutcome(type="interrupt", interrupts=[interrupt])
     return RunFinishedEvent(thread_id=thread, run_id=run, outcome=outcome)

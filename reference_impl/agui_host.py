@@ -20,16 +20,20 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from hostproof.reference_impl import agui_events
-from hostproof.reference_impl.agent import (
+from hostproof.reference_impl.agent import ReferenceAgent
+from hostproof.reference_impl.agent_steps import (
     Agent,
+    Call,
     Called,
     PageTool,
     Paused,
-    ReferenceAgent,
+    Resumed,
     Returned,
     Said,
     Turn,
 )
+from hostproof.reference_impl.deployment import Deployed, Deployment
+from hostproof.reference_impl.host_errors import StoreError
 from hostproof.reference_impl.http_request import (
     DEFAULT_MAX_BYTES,
     METHOD,
@@ -40,7 +44,13 @@ from hostproof.reference_impl.http_request import (
 )
 from hostproof.reference_impl.ijson import read_ijson
 from hostproof.reference_impl.observation import Observation
-from hostproof.reference_impl.problem import MEDIA_TYPE, problem_document, problem_status
+from hostproof.reference_impl.pausing import Pausing
+from hostproof.reference_impl.problem import (
+    MEDIA_TYPE,
+    problem_document,
+    problem_status,
+    unavailable_document,
+)
 from hostproof.reference_impl.reader import (
     ReaderRequest,
     RunInput,
@@ -48,8 +58,8 @@ from hostproof.reference_impl.reader import (
     run_input_reader,
 )
 from hostproof.reference_impl.refusals import Refusal, refuse
+from hostproof.reference_impl.resume import Admitted, DoorFacts, admit
 from hostproof.reference_impl.sessions import Sessions, StoredPause, StoredThread, ThreadKey
-from hostproof.reference_impl.suspension import VERSION
 from hostproof.reference_impl.turn import (
     AnswerTurn,
     Awaiting,
@@ -65,6 +75,8 @@ if TYPE_CHECKING:
     from ag_ui.core import BaseEvent
     from starlette.types import Receive, Scope, Send
 
+    from hostproof.reference_impl.effects import Effects
+    from hostproof.reference_impl.ledger import Ledger
     from hostproof.reference_impl.values import Json, Record
 
 LOG: Final = logging.getLogger("hostproof.host")
@@ -91,12 +103,6 @@ class AgentSetup:
     rules: Rules[PageTool] = field(default_factory=Rules)
 
 
-def take_any_answer(pause: StoredPause, answer: Json) -> Json:
-    """Take an answer as it came: the door of a host whose pauses any value answers."""
-    del pause
-    return answer
-
-
 def refusal_response(refusal: Refusal) -> Response:
     """Answer a refusal with a problem document."""
     headers = {"Cache-Control": "no-store"}
@@ -109,11 +115,22 @@ def refusal_response(refusal: Refusal) -> Response:
     )
 
 
+def store_response() -> Response:
+    """Answer that the store cannot be used now; nothing was run, and what was kept stays."""
+    return Response(unavailable_document(), 503, {"Retry-After": "1"}, media_type=MEDIA_TYPE)
+
+
 def stream_response(events: AsyncIterator[bytes]) -> Response:
     """Answer an accepted run with its events."""
     return StreamingResponse(
         events, media_type=agui_events.MEDIA_TYPE, headers={"Cache-Control": "no-store"}
     )
+
+
+async def consent_by_asking_again(key: ThreadKey, provider: str, asked_before: bool) -> bool:
+    """Stand in for a provider that a person has consented to by the time it is asked again."""
+    del key, provider
+    return asked_before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +141,10 @@ class HostParts:
     Attributes:
         identify: the caller's name, from the headers, or a refusal.
         sessions: keeps threads, one run at a time.
+        ledger: spends decisions, each once.
+        effects: keeps executions of guarded actions.
         mint: makes fresh ids.
+        now: the time, in milliseconds since the epoch.
         check_method: takes or refuses the request's method.
         check_media_type: takes or refuses the body's media type.
         read_bytes: reads the body, within a limit of bytes.
@@ -133,6 +153,8 @@ class HostParts:
         read: the JSON value as a checked request.
         plan: the one turn the request may ask for.
         door: takes or refuses the answer to a pause, and gives it on.
+        after_spend: is called between a spend and its call; it may stop the run there.
+        obtain: asks a provider for a credential; false where it needs consent.
         agent: runs the turn.
         write_refusal: a refusal as a response.
         write_stream: the run's events as a response.
@@ -144,7 +166,10 @@ class HostParts:
 
     identify: Callable[[Headers], str]
     sessions: Sessions
+    ledger: Ledger
+    effects: Effects
     mint: Mint
+    now: Callable[[], int]
     check_method: Callable[[str], None] = check_method
     check_media_type: Callable[[Headers], None] = check_media_type
     read_bytes: Callable[[AsyncIterator[bytes], Headers, int], Awaitable[bytes]] = read_bytes
@@ -154,7 +179,9 @@ class HostParts:
         run_input_reader, request
     )
     plan: Callable[[RunInput, Held, Facts, Rules[PageTool]], Plan[PageTool]] = plan_turn
-    door: Callable[[StoredPause, Json], Json] = take_any_answer
+    door: Callable[[Record, Json, DoorFacts], Admitted] = admit
+    after_spend: Callable[[ThreadKey], None] = lambda _key: None
+    obtain: Callable[[ThreadKey, str, bool], Awaitable[bool]] = consent_by_asking_again
     agent: Agent = field(default_factory=ReferenceAgent)
     write_refusal: Callable[[Refusal], Response] = refusal_response
     write_stream: Callable[[AsyncIterator[bytes]], Response] = stream_response
@@ -175,14 +202,16 @@ class Run:
     stored: StoredThread
     plan: Plan[PageTool]
     request: RunInput
+    admitted: Admitted | None = None
 
 
 class AguiEndpoint:
     """One agent's endpoint, as an ASGI application."""
 
-    def __init__(self, parts: HostParts, setup: AgentSetup) -> None:
+    def __init__(self, parts: HostParts, setup: AgentSetup, pausing: Pausing) -> None:
         self.parts = parts
         self.setup = setup
+        self.pausing = pausing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -190,6 +219,10 @@ class AguiEndpoint:
             run = await self.prepare(Request(scope, receive))
         except Refusal as refusal:
             await self.parts.write_refusal(refusal)(scope, receive, send)
+            return
+        except StoreError:
+            LOG.exception("the store cannot be used")
+            await store_response()(scope, receive, send)
             return
         try:
             await self.parts.write_stream(self._stream(run))(scope, receive, send)
@@ -223,11 +256,16 @@ class AguiEndpoint:
 
     def _planned(self, key: ThreadKey, read: RunInput, headers: Mapping[str, str]) -> Run:
         parts, setup = self.parts, self.setup
-        stored = parts.sessions.load(key)
+        stored = self._settled(key, read)
         pause = stored.pause if setup.keeps_pauses else None
         held = Held()
         if pause is not None:
-            held = Held(awaiting=Awaiting(suspension=pause.suspension, pending=pause.pending))
+            ours = isinstance(pause.pending, dict)
+            held = Held(
+                awaiting=Awaiting(
+                    suspension=pause.suspension if ours else None, pending=pause.pending
+                )
+            )
         facts = Facts(
             keeps_pauses=setup.keeps_pauses,
             keeps_conversation=setup.keeps_conversation,
@@ -235,10 +273,25 @@ class AguiEndpoint:
             headers=headers,
         )
         plan = parts.plan(read, held, facts, setup.rules)
-        if pause is not None and isinstance(plan.turn, AnswerTurn):
-            answer = parts.door(pause, plan.turn.answer)
-            plan = replace(plan, turn=AnswerTurn(answer))
-        return Run(key=key, run_id=read["runId"], stored=stored, plan=plan, request=read)
+        run = Run(key=key, run_id=read["runId"], stored=stored, plan=plan, request=read)
+        if pause is None or not isinstance(plan.turn, AnswerTurn) or _is_nested(pause):
+            return run
+        admitted = self.pausing.admit(key, pause.pending, plan.turn.answer)
+        return replace(run, admitted=admitted)
+
+    def _settled(self, key: ThreadKey, read: RunInput) -> StoredThread:
+        """
+        Read the thread; where a message finds a pause that is spent, settle it first.
+
+        An answer is judged against the pause as it is, so that its refusal says why.
+        """
+        stored = self.parts.sessions.load(key)
+        if stored.pause is None or read.get("resume"):
+            return stored
+        if self.pausing.how_spent(key, stored.pause.pending) is None:
+            return stored
+        self.pausing.settle(key)
+        return self.parts.sessions.load(key)
 
     async def _stream(self, run: Run) -> AsyncIterator[bytes]:
         """Give the run's events as bytes; the last ends it, whatever happens inside."""
@@ -265,7 +318,8 @@ class AguiEndpoint:
                 for event in self._pause(run, kept, step):
                     yield event
                 return
-            kept.append(step.message)
+            if isinstance(step, Said) or not step.nested:
+                kept.append(step.message)
             for event in _shown(step):
                 yield event
         self._keep(run.key, kept, None)
@@ -273,46 +327,70 @@ class AguiEndpoint:
 
     def _turn(self, run: Run) -> tuple[list[Record], Turn]:
         """Make the agent's turn of the plan; the list holds what is to be kept of it."""
-        stored, planned = run.stored, run.plan.turn
+        parts, key = self.parts, run.key
         kept: list[Record] = []
-        answered: str | None = None
-        answer: Json = None
-        if isinstance(planned, MessageTurn):
-            kept.append(_user_message(run, planned, self.parts.mint))
+        resumed: Resumed | None = None
+        if isinstance(run.plan.turn, MessageTurn):
+            kept.append(_user_message(run, run.plan.turn, parts.mint))
         else:
-            assert stored.pause is not None  # noqa: S101 - an answer answers a pause
-            answered = stored.pause.suspension["call"]["toolCallId"]
-            answer = planned.answer
+            assert run.stored.pause is not None  # noqa: S101 - an answer answers a pause
+            answer = run.plan.turn.answer if run.admitted is None else run.admitted.answer
+            resumed = Resumed(
+                pending=run.stored.pause.pending, admitted=run.admitted, answer=answer
+            )
+
+        def act(call: Call) -> None:
+            parts.effects.add(key, call.tool, call.arguments, call.id)
+
         turn = Turn(
-            messages=(*stored.messages, *kept),
+            caller=key.caller,
+            messages=(*run.stored.messages, *kept),
             page_tools=run.plan.tools,
             given=run.plan.accepted,
-            mint=self.parts.mint,
-            observe=lambda request: self.parts.observation.model_asked(run.key, request),
-            answered=answered,
-            answer=answer,
+            mint=parts.mint,
+            observe=lambda request: parts.observation.model_asked(key, request),
+            act=act,
+            admit=lambda pending, answer: self.pausing.admit(key, pending, answer),
+            obtain=lambda provider, asked: parts.obtain(key, provider, asked),
+            resumed=resumed,
         )
         return kept, turn
 
     def _pause(self, run: Run, kept: list[Record], step: Paused) -> Sequence[BaseEvent]:
         """Keep the pause, then show it: nobody sees a pause that could be lost."""
-        interrupt_id = self.parts.mint("interrupt")
-        thread, client = run.key.thread, step.kind == "client"
-        pause = StoredPause(
-            suspension=_suspension(run.run_id, interrupt_id, step), pending=step.pending
-        )
+        thread = run.key.thread
+        pause = self.pausing.make(run.key, run.run_id, step)
         self._keep(run.key, kept, pause)
-        if client:
-            return [agui_events.finished(thread, run.run_id, [step.call_id])]
-        messages = [*run.stored.messages, *kept]
+        if step.kind == "client":
+            return [agui_events.finished(thread, run.run_id, [step.call.id])]
+        interrupt_id = pause.suspension["interruptId"]
         return [
-            agui_events.messages_snapshot(messages),
+            agui_events.messages_snapshot([*run.stored.messages, *kept]),
             agui_events.interrupted(thread, run.run_id, interrupt_id, step),
         ]
 
     def _keep(self, key: ThreadKey, kept: list[Record], pause: StoredPause | None) -> None:
         said = kept if self.setup.keeps_conversation else []
         self.parts.sessions.save(key, said, pause if self.setup.keeps_pauses else None)
+
+
+def usual_pausing(parts: HostParts) -> Pausing:
+    """Put together what makes, admits and settles the pauses of a host of these parts."""
+    chain = parts.agent.chain if isinstance(parts.agent, ReferenceAgent) else ()
+    usual = Deployed(chain=tuple(rule.name for rule in chain), ledger=parts.ledger)
+    return Pausing(
+        sessions=parts.sessions,
+        deployment=Deployment(usual),
+        door=parts.door,
+        mint=parts.mint,
+        now=parts.now,
+        after_spend=parts.after_spend,
+    )
+
+
+def _is_nested(pause: StoredPause) -> bool:
+    """Say whether a pause is a helper's, whose door is inside the run."""
+    return isinstance(pause.pending, dict) and pause.pending.get("nested") is not None
 
 
 def _shown(step: Said | Called | Returned) -> Sequence[BaseEvent]:
@@ -328,17 +406,3 @@ def _user_message(run: Run, planned: MessageTurn, mint: Mint) -> Record:
     sent = run.request["messages"][-1]["id"]
     known = any(message["id"] == sent for message in run.stored.messages)
     return {"id": mint("msg") if known else sent, "role": "user", "content": planned.message}
-
-
-def _suspension(run_id: str, interrupt_id: str, step: Paused) -> Record:
-    client = step.kind == "client"
-    return {
-        "version": VERSION,
-        "runId": run_id,
-        "interruptId": interrupt_id,
-        "rootAgent": True,
-        "scopes": [
-            {"mount": [], "steps": [], "calls": [{"toolCallId": step.call_id, "client": client}]}
-        ],
-        "call": {"toolCallId": step.call_id, "client": client, "mount": []},
-    }

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -22,14 +23,22 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from hostproof.reference_impl.agent import PageTool
-from hostproof.reference_impl.agui_host import AgentSetup, AguiEndpoint, HostParts
+from hostproof.reference_impl.agent_steps import PageTool
+from hostproof.reference_impl.agui_host import (
+    AgentSetup,
+    AguiEndpoint,
+    HostParts,
+    usual_pausing,
+)
+from hostproof.reference_impl.control import COMMANDS, Seam, Stops
+from hostproof.reference_impl.effects import SqliteEffects
 from hostproof.reference_impl.http_request import Headers, header_values
+from hostproof.reference_impl.ledger import SqliteLedger
 from hostproof.reference_impl.observation import Observation
 from hostproof.reference_impl.refusals import refuse
-from hostproof.reference_impl.sessions import Sessions, SqliteSessions, StoredPause, ThreadKey
+from hostproof.reference_impl.sessions import SqliteSessions, ThreadKey
 from hostproof.reference_impl.turn import Rules, ValidatorContext
-from hostproof.reference_impl.values import Json, Record, is_record, is_text
+from hostproof.reference_impl.values import Json, is_record, is_text
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -147,8 +156,10 @@ class EmbeddedHost:
     setups: tuple[AgentSetup, ...] = SETUPS
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the stores."""
         self.parts.sessions.close()
+        self.parts.ledger.close()
+        self.parts.effects.close()
 
 
 def build_host(
@@ -173,17 +184,24 @@ def build_host(
     known = dict(tokens if tokens is not None else new_tokens("alice", "bob"))
     if inspect and LOOK_INSIDE not in known:
         known |= new_tokens(LOOK_INSIDE)
+    stops = Stops()
     parts = HostParts(
         identify=Callers(known).identify,
         sessions=SqliteSessions(database),
+        ledger=SqliteLedger(database),
+        effects=SqliteEffects(database),
         mint=mint,
+        now=lambda: time.time_ns() // 1_000_000,
+        after_spend=stops.check,
         observation=Observation(enabled=inspect),
     )
     if fault is not None:
         parts = fault(parts)
-    routes = [Route(setup.path, AguiEndpoint(parts, setup)) for setup in SETUPS]
+    pausing = usual_pausing(parts)
+    routes = [Route(setup.path, AguiEndpoint(parts, setup, pausing)) for setup in SETUPS]
     if inspect:
-        inspector = Inspector(parts, Callers({LOOK_INSIDE: known[LOOK_INSIDE]}))
+        seam = Seam(parts=parts, pausing=pausing, stops=stops)
+        inspector = Inspector(seam, Callers({LOOK_INSIDE: known[LOOK_INSIDE]}))
         routes.append(Route(OBSERVATION_PATH, inspector.observe, methods=["GET"]))
         routes.append(Route(CONTROL_PATH, inspector.control, methods=["POST"]))
     return EmbeddedHost(app=Starlette(routes=routes), parts=parts, tokens=MappingProxyType(known))
@@ -193,7 +211,7 @@ def build_host(
 class Inspector:
     """Answers whoever may look inside: the observation, and the control commands."""
 
-    parts: HostParts
+    seam: Seam
     callers: Callers
 
     async def observe(self, request: Request) -> Response:
@@ -202,7 +220,9 @@ class Inspector:
         if refused is not None:
             return refused
         key = _key(request.query_params)
-        return JSONResponse(self.parts.observation.document(self.parts.sessions, key))
+        parts = self.seam.parts
+        document = parts.observation.document(parts.sessions, parts.ledger, parts.effects, key)
+        return JSONResponse(document)
 
     async def control(self, request: Request) -> Response:
         """Run one control command, and say whether there was anything to do."""
@@ -215,12 +235,12 @@ class Inspector:
             command = None
         key = _key(command) if is_record(command) else None
         name = command.get("command") if is_record(command) else None
-        run = _COMMANDS.get(name) if is_text(name) else None
+        run = COMMANDS.get(name) if is_text(name) else None
         if run is None or key is None:
-            known = ", ".join(_COMMANDS)
+            known = ", ".join(COMMANDS)
             problem = f"send command (one of {known}), caller and thread"
             return JSONResponse({"error": problem}, status_code=400)
-        return JSONResponse({"done": run(self.parts.sessions, key)})
+        return JSONResponse({"done": run(self.seam, key)})
 
     def _unknown(self, request: Request) -> Response | None:
         headers = [(name, value) for name, value in request.headers.items()]
@@ -234,25 +254,3 @@ class Inspector:
 def _key(given: Mapping[str, Json]) -> ThreadKey | None:
     caller, thread = given.get("caller"), given.get("thread")
     return ThreadKey(caller, thread) if is_text(caller) and is_text(thread) else None
-
-
-def close_pause(sessions: Sessions, key: ThreadKey) -> bool:
-    """Close a thread's pause from the host's side: its call is never run, the thread is free."""
-    stored = sessions.load(key)
-    if stored.pause is None:
-        return False
-    sessions.save(key, [], None)
-    return True
-
-
-def spoil_pause(sessions: Sessions, key: ThreadKey) -> bool:
-    """Make a thread's stored pause a record that nobody of ours wrote."""
-    stored = sessions.load(key)
-    if stored.pause is None:
-        return False
-    spoiled: Record = {"version": 0}
-    sessions.save(key, [], StoredPause(suspension=spoiled, pending=stored.pause.pending))
-    return True
-
-
-_COMMANDS: Final = {"close-pause": close_pause, "spoil-pause": spoil_pause}

@@ -12,29 +12,30 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from hostproof.reference_impl.values import Record, is_record
+
 if TYPE_CHECKING:
+    from hostproof.reference_impl.effects import Effects
+    from hostproof.reference_impl.ledger import Ledger
     from hostproof.reference_impl.scripted_model import ModelRequest
-    from hostproof.reference_impl.sessions import Sessions, ThreadKey
-    from hostproof.reference_impl.values import Record
+    from hostproof.reference_impl.sessions import Sessions, StoredPause, ThreadKey
 
 VERSION: Final = 1
 MOST_KEPT: Final = 10_000
-"""The newest so many are kept of effects and of model requests."""
+"""The newest so many model requests are kept."""
 
 
 @dataclass(slots=True)
 class Observation:
     """
-    Gathers what happens inside a host.
+    Gathers what the model is given, and writes the document.
 
     Attributes:
         enabled: whether anything is gathered.
-        effects: executions of guarded actions, oldest first.
         model_requests: what the model was given, oldest first.
     """
 
     enabled: bool = False
-    effects: deque[Record] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
     model_requests: deque[Record] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
 
     def model_asked(self, key: ThreadKey, request: ModelRequest) -> None:
@@ -51,28 +52,45 @@ class Observation:
                 }
             )
 
-    def document(self, sessions: Sessions, key: ThreadKey | None = None) -> Record:
-        """Write the observation, of one thread or of all."""
+    def document(
+        self,
+        sessions: Sessions,
+        ledger: Ledger,
+        effects: Effects,
+        key: ThreadKey | None = None,
+    ) -> Record:
+        """Write the observation, of one thread or of all; decisions are always all."""
         pauses = [
-            {
-                "caller": where.caller,
-                "thread": where.thread,
-                "interruptId": pause.suspension.get("interruptId")
-                if isinstance(pause.suspension, dict)
-                else None,
-            }
-            for where, pause in sessions.pauses()
-            if key in (None, where)
+            _shown(where, pause) for where, pause in sessions.pauses() if key in (None, where)
         ]
         return {
             "format": "hostproof-observation",
             "version": VERSION,
-            "effects": [row for row in self.effects if _is_of(row, key)],
+            "effects": effects.of(key),
             "pauses": pauses,
             "modelRequests": [row for row in self.model_requests if _is_of(row, key)],
             "messages": [] if key is None else list(sessions.load(key).messages),
-            "decisions": [],
+            "decisions": [
+                record for record in ledger.records() if key in (None, _owner(record, key))
+            ],
         }
+
+
+def _owner(record: Record, key: ThreadKey | None) -> ThreadKey | None:
+    """Decision records name a caller and no thread: they are shown to that caller's threads."""
+    return key if key is not None and record["caller"] == key.caller else None
+
+
+def _shown(where: ThreadKey, pause: StoredPause) -> Record:
+    suspension = pause.suspension if is_record(pause.suspension) else {}
+    pending = pause.pending if is_record(pause.pending) else {}
+    return {
+        "caller": where.caller,
+        "thread": where.thread,
+        "interruptId": suspension.get("interruptId"),
+        "kind": pending.get("kind"),
+        "pending": pending,
+    }
 
 
 def _is_of(row: Record, key: ThreadKey | None) -> bool:

@@ -46,3 +46,14 @@ def problem_document(refusal: Refusal) -> bytes:
         **problem_members(refusal),
     }
     return json.dumps(document).encode("ascii")
+
+
+def unavailable_document() -> bytes:
+    """Write the problem document of a store that cannot be used, as JSON in ASCII."""
+    document: Record = {
+        "type": "about:blank",
+        "title": "The host cannot read or keep anything now.",
+        "status": 503,
+        "detail": "Nothing was run, and what was kept stays. Try again later.",
+    }
+    return json.dumps(document).encode("ascii")

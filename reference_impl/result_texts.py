@@ -23,6 +23,25 @@ CREDENTIAL_FAILED: Final = "Not run: the credential for this call could not be h
 CREDENTIAL_CONSENT: Final = "Not run: the credential's provider needs consent first"
 """The credential's provider has to be asked for consent before the call can run."""
 
+CLOSED: Final = "Not run: this call was closed without an answer"
+"""The host closed the pause, and the call can never run."""
+
+NOT_REACHED: Final = "Not run: an earlier call of this turn did not come to its end"
+"""A call behind one whose outcome is not known."""
+
+OUTCOME_UNKNOWN: Final = "Outcome not known: this call was approved, and may or may not have run"
+"""The process ended between the spend and the end of the run."""
+
+NOT_RUN: Final = (
+    DECLINED,
+    DENIED,
+    CREDENTIAL_FAILED,
+    CREDENTIAL_CONSENT,
+    CLOSED,
+    NOT_REACHED,
+)
+"""Every text of ours that says that a call did not run."""
+
 CONTRACT_BEGINNINGS: Final = (
     "[permission denied",
     "declined by human",
@@ -33,7 +52,7 @@ CONTRACT_BEGINNINGS: Final = (
 
 _BEGINNINGS: Final = (
     *CONTRACT_BEGINNINGS,
-    *(text.lower() for text in (DECLINED, DENIED, CREDENTIAL_FAILED, CREDENTIAL_CONSENT)),
+    *(text.lower() for text in NOT_RUN),
 )
 
 

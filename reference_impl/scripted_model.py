@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from hostproof.reference_impl.cues import Cue, read_cue
+from hostproof.reference_impl.cues import Cue, cue_text, read_cue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,17 +85,28 @@ def scripted_model(request: ModelRequest) -> ModelReply:
     if cue.name == "repeat":
         given = json.dumps(dict(request.given), sort_keys=True)
         return ModelReply(text=f"{cue.nonce}: {given}")
-    call = _call(cue)
-    if call is None or call.name not in request.tools:
+    calls = _calls(cue)
+    if not calls or any(call.name not in request.tools for call in calls):
         return ModelReply(text=f"{cue.nonce}: noted.")
-    return ModelReply(calls=(call,))
+    return ModelReply(calls=calls)
 
 
-def _call(cue: Cue) -> ToolCall | None:
-    if cue.name == "client_tool":
-        return ToolCall("show_form", {"title": cue.nonce})
-    if cue.name == "slow":
-        return ToolCall("take_time", {"for": cue.nonce})
-    if cue.name == "question":
-        return ToolCall("ask_person", {"question": f"What shall {cue.nonce} be?"})
-    return None
+def _calls(cue: Cue) -> tuple[ToolCall, ...]:
+    to = {"to": cue.nonce}
+    pay = ToolCall("pay", {**to, "amount": 10})
+    calls: dict[str, tuple[ToolCall, ...]] = {
+        "client_tool": (ToolCall("show_form", {"title": cue.nonce}),),
+        "slow": (ToolCall("take_time", {"for": cue.nonce}),),
+        "question": (ToolCall("ask_person", {"question": f"What shall {cue.nonce} be?"}),),
+        "check_in": (pay,),
+        "check_in_large": (ToolCall("transfer", {**to, "amount": 5_000}),),
+        "no_check_in": (ToolCall("transfer", {**to, "amount": 5}),),
+        "ask_detail": (ToolCall("publish", to),),
+        "ask_component": (ToolCall("assign", to),),
+        "ask_then_check_in": (ToolCall("release", to),),
+        "two_in_sequence": (pay, ToolCall("pay", {**to, "amount": 20})),
+        "nested": (ToolCall("ask_helper", {"task": cue_text("check_in", cue.nonce)}),),
+        "credential": (ToolCall("read_calendar", to),),
+        "denied": (ToolCall("wipe", to),),
+    }
+    return calls.get(cue.name, ())

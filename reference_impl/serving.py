@@ -6,10 +6,11 @@ Only the loopback interface is bound. The thread ends when it is told to.
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
@@ -23,6 +24,33 @@ if TYPE_CHECKING:
 
 HOST: Final = "127.0.0.1"
 START_SECONDS: Final = 10.0
+TICK_SECONDS: Final = 0.1
+
+
+class PromptServer(uvicorn.Server):
+    """A server that ends as soon as it is told to, not at its next tick."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._leaving = asyncio.Event()
+
+    def leave(self) -> None:
+        """Tell it to end, from any thread."""
+        self.should_exit = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # its loop has ended already
+                self._loop.call_soon_threadsafe(self._leaving.set)
+
+    async def main_loop(self) -> None:
+        """Serve until told to end."""
+        self._loop = asyncio.get_running_loop()
+        counter = 0
+        while not await self.on_tick(counter):
+            counter += 1
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TICK_SECONDS):
+                    await self._leaving.wait()
 
 
 def server_config(app: ASGIApp) -> uvicorn.Config:
@@ -68,7 +96,7 @@ def served(app: ASGIApp, port: int = 0) -> Iterator[str]:
         ServeError: it did not start within :data:`START_SECONDS`.
     """
     bound = bound_socket(port)
-    server = uvicorn.Server(server_config(app))
+    server = PromptServer(server_config(app))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     try:
@@ -79,6 +107,6 @@ def served(app: ASGIApp, port: int = 0) -> Iterator[str]:
             time.sleep(0.002)
         yield f"http://{HOST}:{bound.getsockname()[1]}"
     finally:
-        server.should_exit = True
+        server.leave()
         thread.join(START_SECONDS)
         bound.close()

@@ -23,8 +23,8 @@ WIDTH: Final = 80
 
 _LABEL: Final = 10  # the width of a label and the space after it
 _FIELD: Final = 600  # characters of a field that are shown
-_BLOCK: Final = 1200  # characters of a block that are shown
-_BLOCK_LINES: Final = 20
+_BLOCK: Final = 20_000  # characters of a block that are looked at
+_BLOCK_LINES: Final = 12  # lines of a block that are shown, as they stand on the page
 _COMMAND: Final = 4000  # a longer command is no longer something one copies
 
 
@@ -63,12 +63,24 @@ class Page:
 
     def block(self, label: str, text: str, indent: int = 0) -> None:
         """Write *text* with its own lines, the first ones if there are many."""
-        lines = printable_lines(clipped(text, _BLOCK))
-        for at, line in enumerate(lines[:_BLOCK_LINES]):
-            self._wrapped(line, indent=indent, label="" if at else label, hang=True)
+        lines: list[Text] = []
+        for line in printable_lines(clipped(text, _BLOCK)):
+            first = "" if lines else label
+            lines += self._lines(line, indent=indent, label=first, hang=True)
+        for shown in lines[:_BLOCK_LINES]:
+            self._put(shown)
         if len(lines) > _BLOCK_LINES:
             more = f"... ({len(lines) - _BLOCK_LINES} more lines)"
             self._wrapped(more, indent=indent, label="", hang=True)
+
+    def short(self, label: str, text: str, indent: int = 0) -> None:
+        """Write *text* beside its *label* on one line, cut where the page ends."""
+        line, *rest = self._lines(printable(text), indent=indent, label=label)
+        if rest:
+            line.truncate(self._width - 4)
+            line.rstrip()
+            line.append(" ...")
+        self._put(line)
 
     def whole(self, label: str, text: str, indent: int = 0) -> None:
         """Write *text* beside its *label* on one line that is never broken."""
@@ -96,17 +108,25 @@ class Page:
         self, text: str, *, indent: int, style: str = "", label: str = "", hang: bool = False
     ) -> None:
         """Write *text* in lines, the first after *label*, the others below its first letter."""
+        for line in self._lines(text, indent=indent, style=style, label=label, hang=hang):
+            self._put(line)
+
+    def _lines(
+        self, text: str, *, indent: int, style: str = "", label: str = "", hang: bool = False
+    ) -> list[Text]:
         start = Text(" " * indent)
         if label or hang:
             start.append(f"{label:<{_LABEL}}", "dim")
         room = self._width - start.cell_len
         words = Text(self._fit(text), style)
+        lines = []
         for line in words.wrap(self._console, room, overflow="fold"):
             line.rstrip()
             line = start + line  # noqa: PLW2901 - the line as it is written
             line.rstrip()
-            self._put(line)
+            lines.append(line)
             start = Text(" " * start.cell_len)
+        return lines
 
     def _put(self, text: Text) -> None:
         self._console.print(text, soft_wrap=True, highlight=False)

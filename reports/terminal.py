@@ -153,8 +153,10 @@ def _in_full(
         if rule.waiver:
             expired = "expired: " if rule.verdict == "failed" else ""
             page.field("waiver", expired + _waiver(rule), indent=2)
-        for finding in rule.findings[:_FINDINGS]:
+        for finding in rule.findings[:1]:
             _finding(page, document, finding)
+        for finding in rule.findings[1:_FINDINGS]:
+            _further(page, document, finding, rule.findings[0])
         if len(rule.findings) > _FINDINGS:
             page.line(f"and {len(rule.findings) - _FINDINGS} more findings", indent=2)
 
@@ -179,6 +181,14 @@ def _finding(page: Page, document: ResultDocument, finding: Finding) -> None:
     page.whole("repeat", f"{document.suite.name} replay {finding.replay}", indent=4)
     if finding.curl is not None:
         page.command(finding.curl, indent=4)
+
+
+def _further(page: Page, document: ResultDocument, finding: Finding, first: Finding) -> None:
+    """Write a finding in two lines: where, what was seen if it is not the same, how to repeat."""
+    unsteady = "" if finding.steady else " (did not repeat)"
+    seen = "" if finding.seen == first.seen else f": {finding.seen}"
+    page.short("case", f"{finding.case}{unsteady}{seen}", indent=2)
+    page.whole("repeat", f"{document.suite.name} replay {finding.replay}", indent=4)
 
 
 def _exchange(page: Page, exchange: Exchange) -> None:

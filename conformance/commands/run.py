@@ -12,19 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
 
 from hostproof.conformance.commands.shared import (
+    STDOUT,
     check_writable,
     chosen_profile,
     chosen_rules,
     ending_well,
+    judging_options,
     shown_progress,
     target_options,
     with_options,
     write_reports,
 )
 from hostproof.conformance.embedded_run import EMBEDDED_NAME, embedded
-from hostproof.conformance.findings import Keeper, now_text
+from hostproof.conformance.findings import Keeper, now_text, shown_words
 from hostproof.conformance.gate import PLAIN_RUN, Gate
 from hostproof.conformance.kept import CASES_FOLDER
 from hostproof.conformance.opened_host import Leave, opened_host
@@ -32,11 +35,13 @@ from hostproof.conformance.outcome import Broken, Refused, outcome_of
 from hostproof.conformance.redaction import Redactor
 from hostproof.conformance.result import RunFacts, result_document
 from hostproof.conformance.target import TargetError
+from hostproof.reports.printable import printable
 from hostproof.reports.terminal import print_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.rule import Rule
     from hostproof.reports.document import ResultDocument
@@ -59,6 +64,7 @@ class Asked:
 
 @click.command()
 @target_options
+@judging_options
 @click.option(
     "--rule", "only", multiple=True, metavar="ID", help="Judge this rule only. May be repeated."
 )
@@ -77,7 +83,7 @@ def run(**given: Any) -> None:
             with shown_progress("judging", quiet=given["quiet"]) as progress:
                 document = judge(asked, progress)
         write_reports(document, given["json_path"], given["junit_path"])
-        _show(document)
+        _show(document, aside=STDOUT in (given["json_path"], given["junit_path"]))
         sys.exit(document.exit.code)
 
 
@@ -126,13 +132,14 @@ def judge(asked: Asked, progress: Callable[[int, int, str], None]) -> ResultDocu
         if not gates:
             raise
     (gate,) = gates
+    redactor = Redactor(asked.profile.everyone)
     if finished:
-        _check_is_agui(gate, asked.name)
+        _check_is_agui(gate, asked.name, redactor)
     base_url = asked.profile.target.url or f"http://asgi.invalid{asked.profile.target.path}"
     keeper = Keeper(
         base_url=base_url,
         target=asked.name,
-        redactor=Redactor(asked.profile.everyone),
+        redactor=redactor,
         mode="gate",
         seed=asked.seed,
         folder=asked.keep,
@@ -147,10 +154,12 @@ def judge(asked: Asked, progress: Callable[[int, int, str], None]) -> ResultDocu
         kind="asgi" if asked.profile.target.app else "http",
         target=asked.name,
     )
-    return result_document(gate.verdicts(), asked.profile, facts, keeper.findings_of)
+    return result_document(
+        gate.verdicts(), asked.profile, facts, keeper.findings_of, redact=redactor.text
+    )
 
 
-def _check_is_agui(gate: Gate, name: str) -> None:
+def _check_is_agui(gate: Gate, name: str, redactor: Redactor) -> None:
     """
     Tell a host that is none from one that is broken.
 
@@ -161,7 +170,7 @@ def _check_is_agui(gate: Gate, name: str) -> None:
         outcome = outcome_of(exchange)
         if isinstance(outcome, Broken) and outcome.kind == "no-stream":
             raise TargetError(
-                f"{name} answers a plain run with {exchange.content_type or 'no content type'}, "
+                f"{name} answers a plain run with {_media_type(exchange, redactor)}, "
                 "not with an event stream: is it the URL of an AG-UI endpoint?"
             )
         if isinstance(outcome, Refused) and not outcome.in_stream:
@@ -170,19 +179,27 @@ def _check_is_agui(gate: Gate, name: str) -> None:
                 403: "declare callers with their headers",
                 404: "check the path of the URL",
                 405: "check the path of the URL",
+                429: "it asks to slow down; try again later, or lower limits.concurrency",
             }.get(outcome.status, "check the URL, and the profile's cues and callers")
-            raise TargetError(f"{name} refuses a plain run ({outcome.describe()}): {hint}.")
+            if 300 <= outcome.status <= 399:
+                hint = "write the URL that it redirects to; a slash at the end may do"
+            said = shown_words(outcome.describe(), redactor)
+            raise TargetError(f"{name} refuses a plain run ({said}): {hint}.")
 
 
-def _show(document: ResultDocument) -> None:
-    """Print the report, or a few lines where nothing was judged."""
+def _media_type(exchange: Exchange, redactor: Redactor) -> str:
+    return shown_words(exchange.content_type, redactor) or "no content type"
+
+
+def _show(document: ResultDocument, *, aside: bool) -> None:
+    """Print the report, or a few lines where nothing was judged; *aside* to standard error."""
     judged = [rule for rule in document.rules if rule.verdict in ("passed", "failed", "waived")]
     unclear = [rule for rule in document.rules if rule.verdict == "inconclusive"]
     if judged or unclear:
-        print_report(document)
+        print_report(document, Console(stderr=aside))
         return
-    click.echo(f"hostproof: nothing was judged on {document.target.name}")
+    click.echo(f"hostproof: nothing was judged on {document.target.name}", err=aside)
     reasons = dict.fromkeys(rule.reason.text for rule in document.rules if rule.reason)
     for reason in list(reasons)[:MOST_REASONS]:
-        click.echo(f"  {reason}")
-    click.echo(f"exit {document.exit.code}: {document.exit.why}")
+        click.echo(f"  {printable(reason)}", err=aside)
+    click.echo(f"exit {document.exit.code}: {document.exit.why}", err=aside)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -44,8 +45,6 @@ def serve(port: int, fault_name: str | None, database: str, *, inspect: bool) ->
     """Serve the reference host on this machine until Ctrl-C."""
     with ending_well():
         try:
-            import uvicorn
-
             from hostproof.reference_impl.embedded import (
                 CONTROL_PATH,
                 LOOK_INSIDE,
@@ -54,7 +53,12 @@ def serve(port: int, fault_name: str | None, database: str, *, inspect: bool) ->
                 build_host,
                 new_tokens,
             )
-            from hostproof.reference_impl.serving import HOST, bound_socket, server_config
+            from hostproof.reference_impl.serving import (
+                HOST,
+                PromptServer,
+                bound_socket,
+                server_config,
+            )
         except ImportError as error:
             raise needs_host(error) from error
         fault = None if fault_name is None else fault_of(fault_name).build
@@ -71,7 +75,8 @@ def serve(port: int, fault_name: str | None, database: str, *, inspect: bool) ->
             click.echo(f"inspect  {base}{OBSERVATION_PATH}  {base}{CONTROL_PATH}")
         click.echo("Stop with Ctrl-C.")
         try:
-            uvicorn.Server(server_config(host.app)).run(sockets=[bound])
+            with suppress(KeyboardInterrupt):  # the way to end it
+                PromptServer(server_config(host.app)).run(sockets=[bound])
         finally:
             host.close()
 

@@ -46,6 +46,9 @@ USER_ERRORS: Final = (
     DocumentError,
 )
 LINE_SECONDS: Final = 5.0
+STDOUT: Final = "-"
+"""What stands for standard output in place of a file."""
+
 DEBUG: Final = "HOSTPROOF_DEBUG"
 
 
@@ -64,7 +67,7 @@ def ending_well() -> Iterator[None]:
         stop(str(error))
     except KeyboardInterrupt:
         stop("interrupted", INTERRUPTED)
-    except (click.ClickException, click.exceptions.Exit):
+    except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
         raise
     except Exception as error:
         if os.environ.get(DEBUG):
@@ -78,7 +81,8 @@ def ending_well() -> Iterator[None]:
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what is tested, and how gently."""
-    options = [
+    return _with(
+        command,
         click.argument("target", required=False),
         click.option(
             "--profile",
@@ -95,13 +99,6 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--ready", metavar="URL", help="With --start: poll this URL until it answers."
         ),
         click.option(
-            "--set",
-            "sets",
-            multiple=True,
-            metavar="NAME",
-            help="Judge by this rule set: safety, ag-ui, named. May be repeated.",
-        ),
-        click.option(
             "--deadline", type=float, metavar="SECONDS", help="Longest wait for one answer."
         ),
         click.option("--requests", type=int, metavar="N", help="Send at most so many requests."),
@@ -109,6 +106,26 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--allow-remote", is_flag=True, help="Test a host that is not on this machine."
         ),
         click.option("--aggressive", is_flag=True, help="Send floods and bombs there, too."),
+        click.option(
+            "--keep",
+            "keep_folder",
+            metavar="DIR",
+            help="The folder of failing cases (default: .hostproof/cases).",
+        ),
+    )
+
+
+def judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say by what is judged, and where to the reports go."""
+    return _with(
+        command,
+        click.option(
+            "--set",
+            "sets",
+            multiple=True,
+            metavar="NAME",
+            help="Judge by this rule set: safety, ag-ui, named. May be repeated.",
+        ),
         click.option(
             "--fail-on",
             "fail_on",
@@ -124,16 +141,23 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="N",
             help="Make ids and markers from this number (default: a fresh one).",
         ),
-        click.option("--json", "json_path", metavar="FILE", help="Write the result document here."),
-        click.option("--junit", "junit_path", metavar="FILE", help="Write JUnit XML here."),
         click.option(
-            "--keep",
-            "keep_folder",
-            metavar="DIR",
-            help="Keep failing cases here (default: .hostproof/cases).",
+            "--json",
+            "json_path",
+            metavar="FILE",
+            help="Write the result document here; - for standard output.",
+        ),
+        click.option(
+            "--junit",
+            "junit_path",
+            metavar="FILE",
+            help="Write JUnit XML here; - for standard output.",
         ),
         click.option("--quiet", is_flag=True, help="Show no progress."),
-    ]
+    )
+
+
+def _with(command: Callable[..., Any], *options: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
@@ -178,16 +202,16 @@ def with_options(profile: Profile, given: dict[str, Any]) -> Profile:
         members["start"] = given["start"]
     if given["ready"] is not None:
         members["ready"] = given["ready"]
-    level, _, severity = (given["fail_on"] or "").partition(":")
+    level, _, severity = (given.get("fail_on") or "").partition(":")
     limits = {"deadline_seconds": given["deadline"], "requests": given["requests"]}
     return profile.with_options(
         target=members or None,
-        sets=list(given["sets"]) or None,
+        sets=list(given.get("sets", ())) or None,
         fail_on={"level": level or None, "severity": severity or None}
         if level or severity
         else None,
         limits=limits if any(value is not None for value in limits.values()) else None,
-        allow_inconclusive=True if given["allow_inconclusive"] else None,
+        allow_inconclusive=True if given.get("allow_inconclusive") else None,
     )
 
 
@@ -213,9 +237,12 @@ def check_writable(*paths: str | None) -> None:
 
     Raises:
         TargetError: a path cannot be written.
+        click.UsageError: two reports would go to standard output.
     """
+    if paths.count(STDOUT) > 1:
+        raise click.UsageError("only one report can go to standard output: name a file for others")
     for path in paths:
-        if path is None:
+        if path is None or path == STDOUT:
             continue
         there = Path(path).exists()
         try:
@@ -230,11 +257,27 @@ def check_writable(*paths: str | None) -> None:
 
 
 def write_reports(document: ResultDocument, json_path: str | None, junit_path: str | None) -> None:
-    """Write the reports that were asked for."""
+    """
+    Write the reports that were asked for.
+
+    Raises:
+        TargetError: a file can no longer be written.
+    """
     if json_path is not None:
-        Path(json_path).write_text(document.to_text(), encoding="ascii")
+        _write(json_path, document.to_text().encode("ascii"))
     if junit_path is not None:
-        Path(junit_path).write_bytes(junit_xml(document))
+        _write(junit_path, junit_xml(document))
+
+
+def _write(path: str, content: bytes) -> None:
+    if path == STDOUT:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise TargetError(f"{path} could not be written: {error.strerror}.") from None
 
 
 @contextmanager

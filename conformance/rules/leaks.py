@@ -236,7 +236,11 @@ RULES: Final = (
         "exception-text",
         "Show no text of an exception and no place in the program.",
         nothing_from_inside,
-        Fault(name="host-tells-its-exceptions", build=_telling_failures),
+        Fault(
+            name="host-tells-its-exceptions",
+            build=_telling_failures,
+            shows_in=frozenset({"failing-run"}),
+        ),
         severity="high",
         applies=lambda _case: True,
     ),

@@ -240,6 +240,14 @@ KNOWN = {"rule": "r", "kind": "known", "why": "w"}
 URL = {"url": "http://h/a"}
 AUTHORIZATION = "callers.carol.headers.Authorization"
 
+def test_one_caller_will_do():
+    only = {"headers": {"Authorization": "Bearer one-key"}}
+    watcher = {"headers": {"Authorization": "Bearer another"}, "role": "inspector"}
+    profile = profile_from({"version": 1, "callers": {"watcher": watcher, "alice": only}})
+    assert list(profile.callers) == ["alice"]
+    assert list(profile.inspectors) == ["watcher"]
+
+
 MISTAKES = [
     # unknown and missing keys
     ({"verson": 1}, "verson", "did you mean version?"),
@@ -286,7 +294,6 @@ MISTAKES = [
     ({"target": URL | {"start": " "}}, "target.start", "a program and its arguments"),
     ({"target": URL | {"ready": "//evil/x"}}, "target.ready", "a path such as /health"),
     # callers
-    ({"callers": {"alice": {"headers": {"A": "1"}}}}, "callers", "at least two"),
     ({"callers": two(carol={"headers": {"a": "1"}})}, "callers.carol.headers", "that of alice"),
     ({"callers": two(carol={"headers": {"A": "1", "a": "2"}})}, "callers.carol.headers", "twice"),
     ({"callers": two(carol={"headers": {}})}, "callers.carol.headers", "must not be empty"),

@@ -142,12 +142,43 @@ def test_many_findings_and_long_bodies_are_cut() -> None:
     shown = _printed(a_document(a_rule(verdict="failed", findings=(finding,) * 8)))
     assert shown.count("hostproof replay") == 5
     assert "and 3 more findings" in shown
-    assert "line 19" in shown
-    assert "line 20" not in shown
-    assert "(30 more lines)" in shown
+    assert "line 11" in shown
+    assert "line 12" not in shown
+    assert "(38 more lines)" in shown
     assert "the whole body has 999 bytes" in shown
     assert "too long to show here (5005 characters)" in shown
     assert "(100 more characters)" in _squeezed(shown)
+
+
+def test_one_long_line_of_a_body_is_cut_as_it_stands_on_the_page() -> None:
+    finding = a_finding(body=a_body(data="word " * 400))
+    lines = _printed(a_document(a_rule(verdict="failed", findings=(finding,)))).splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith("    body      word"))
+    assert all(line.startswith(" " * 14 + "word") for line in lines[at + 1 : at + 12])
+    assert lines[at + 12].strip() == "... (19 more lines)"
+
+
+def test_a_further_finding_takes_two_lines() -> None:
+    first = a_finding(case="one", seen="it ran twice")
+    same = a_finding(case="two", seen="it ran twice", replay="again-2")
+    other = a_finding(case="three", seen="it " + "ran and " * 20, replay="again-3")
+    findings = (first, same, other, *(a_finding(case=f"more-{at}") for at in range(4)))
+    shown = _printed(a_document(a_rule(verdict="failed", findings=findings)))
+    lines = shown.splitlines()
+    assert shown.count("    expected") == shown.count("    body") == 1
+    at = lines.index("  case      two")
+    assert lines[at + 1] == "    repeat    hostproof replay again-2"
+    assert lines[at + 2].startswith("  case      three: it ran and ran")
+    assert lines[at + 2].endswith(" ...")
+    assert len(lines[at + 2]) <= 80
+    assert lines[at + 3] == "    repeat    hostproof replay again-3"
+    assert "  and 2 more findings" in lines
+
+
+def test_a_further_finding_that_did_not_repeat_says_so() -> None:
+    findings = (a_finding(case="one"), a_finding(case="two", steady=False))
+    shown = _printed(a_document(a_rule(verdict="failed", findings=findings)))
+    assert "  case      two (did not repeat)" in shown
 
 
 def test_a_long_command_stays_on_one_line() -> None:

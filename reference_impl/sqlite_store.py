@@ -1,0 +1,135 @@
+"""
+One SQLite file of ours: opened, checked, and spoken to in short transactions.
+
+Sessions, ledger and effects may share a file; each opens it for itself. Writes
+are durable when a transaction ends (WAL, synchronous), and a file that is not
+ours, of another version, locked, read-only or broken is a clear error.
+
+Source: contract, "Ledger" (docs/contract.md).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from hostproof.reference_impl.host_errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SCHEMA_VERSION: Final = 2
+APPLICATION_ID: Final = 0x686F7374
+BUSY_SECONDS: Final = 5.0
+IN_MEMORY: Final = ":memory:"
+
+
+class SqliteStore:
+    """
+    A connection to one file of ours.
+
+    Args:
+        path: the file, or ``:memory:``.
+        tables: what to create where it is not there yet.
+
+    Raises:
+        StoreError: the file is no store of this version, or cannot be used.
+    """
+
+    def __init__(self, path: str, tables: Sequence[str]) -> None:
+        self._path = path
+        with self._told():
+            self._database = sqlite3.connect(
+                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        try:
+            with self._told():
+                self._prepare(tables)
+        except StoreError:
+            self._database.close()
+            raise
+
+    def _prepare(self, tables: Sequence[str]) -> None:
+        if self._path != IN_MEMORY:
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = FULL")
+        with self.transaction():
+            (application,) = self._database.execute("PRAGMA application_id").fetchone()
+            (version,) = self._database.execute("PRAGMA user_version").fetchone()
+            (count,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if count and (application, version) != (APPLICATION_ID, SCHEMA_VERSION):
+                raise StoreError(
+                    f"{self._path} is no store of version {SCHEMA_VERSION}: choose another file."
+                )
+            for table in tables:
+                self._database.execute(table)
+            self._database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self._database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turn SQLite's errors into one that says the way out."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"the store {self._path} cannot be used: {error}. Choose a file that can be "
+                "written, or move this one away to begin anew."
+            ) from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """
+        Write all of the block, or nothing.
+
+        Raises:
+            StoreError: the store cannot be written.
+            sqlite3.IntegrityError: a row is there already.
+        """
+        with self._told():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._database.execute("COMMIT")
+            except BaseException:
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK")
+                raise
+
+    def execute(self, statement: str, values: Sequence[Any]) -> None:
+        """
+        Run one statement.
+
+        Raises:
+            StoreError: the store cannot be used.
+            sqlite3.IntegrityError: a row is there already.
+        """
+        with self._told():
+            self._database.execute(statement, values)
+
+    def rows(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """
+        Read rows.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        with self._told():
+            return self._database.execute(statement, values).fetchall()
+
+    def row(self, statement: str, values: Sequence[Any]) -> tuple[Any, ...] | None:
+        """
+        Read one row, or ``None``.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        found = self.rows(statement, values)
+        return found[0] if found else None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
