@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from hostproof.conformance.asgi_app import AsgiApp, Message, Scope
     from hostproof.conformance.exchange import End, Exchange, Headers, Request
+    from hostproof.conformance.last_byte import LastByte
     from hostproof.conformance.target import Limits
 
 _BYTES: Final = (bytes, bytearray, memoryview)
@@ -35,8 +36,9 @@ class AsgiCall:
     Made in the event loop, when the request begins.
     """
 
-    def __init__(self, request: Request, limits: Limits) -> None:
+    def __init__(self, request: Request, limits: Limits, last: LastByte | None = None) -> None:
         self._request = request
+        self._last = last  # where the body's last byte waits, if it does
         self._recorder = Recorder(request, limits)
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
@@ -45,6 +47,7 @@ class AsgiCall:
         self._detail = ""
         self._seconds = 0.0
         self._crash: BaseException | None = None
+        self._unread = request.body
         self._is_body_read = False
         self._has_body = True
         self._missing_bytes: int | None = None  # of those that Content-Length promises
@@ -101,13 +104,24 @@ class AsgiCall:
             self._seconds = self._loop.time() - self._start
             self._stopped.set()
             self._changed.set()
+            if self._last is not None:
+                self._last.leave()
 
     async def _receive(self) -> Message:
         if not self._is_body_read:
-            self._is_body_read = True
-            return {"type": "http.request", "body": self._request.body, "more_body": False}
+            return await self._next_piece()
         await self._stopped.wait()
         return {"type": "http.disconnect"}
+
+    async def _next_piece(self) -> Message:
+        """Give the body; where its last byte waits for others, that apart from the rest."""
+        if self._last is not None:
+            if len(self._unread) > 1:
+                rest, self._unread = self._unread[:-1], self._unread[-1:]
+                return {"type": "http.request", "body": rest, "more_body": True}
+            await self._last.wait()
+        self._is_body_read = True
+        return {"type": "http.request", "body": self._unread, "more_body": False}
 
     async def _send(self, message: Message) -> None:
         await asyncio.sleep(0)  # an app that only sends must not hold the loop

@@ -21,6 +21,7 @@ from hostproof.conformance.wire import request_headers, request_target
 if TYPE_CHECKING:
     from hostproof.conformance.asgi_app import AsgiApp, Scope
     from hostproof.conformance.exchange import Exchange, Request
+    from hostproof.conformance.last_byte import LastByte
 
 LEAVE_SECONDS: Final = 0.5
 """How long an app may go on after its exchange ended: told to stop, then once more cancelled."""
@@ -101,12 +102,24 @@ class AsgiTarget:
             TargetError: the app did not start up, or the request cannot be
                 written as HTTP.
         """
+        return await self._called(request, limits, None)
+
+    async def send_held(self, request: Request, limits: Limits, last: LastByte) -> Exchange:
+        """
+        Call the app with *request*; the last byte of its body waits for the start.
+
+        Raises:
+            TargetError: as :meth:`send`.
+        """
+        return await self._called(request, limits, last)
+
+    async def _called(self, request: Request, limits: Limits, last: LastByte | None) -> Exchange:
         scope = self._scope(request)
         if self._lifespan is None:
             await self.start()
         if self._lifespan is not None:
             scope["state"] = dict(self._lifespan.state)
-        call = AsgiCall(request, limits)
+        call = AsgiCall(request, limits, last)
         task = asyncio.create_task(call.run(self._app, scope))
         self._running.add(task)
         task.add_done_callback(self._running.discard)

@@ -15,6 +15,7 @@ from hostproof.conformance.recording import CaseKind, Facts, Owed
 from hostproof.reference_impl.refusals import catalogue
 from hostproof.strategies.accepted_changes import ACCEPTED_CHANGES
 from hostproof.strategies.changes import Change
+from hostproof.strategies.decisions import ANSWER_CASES, AnswerCase
 from hostproof.strategies.edits import filled
 from hostproof.strategies.plan_changes import PLAN_CHANGES
 from hostproof.strategies.reader_changes import READER_CHANGES
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 NEWEST: Final = "0"
 """The place of the newest message in the gate's bodies: they have one message at most."""
 
+CALLERS_FOR_OTHERS: Final = 2
 RUNS: Final = ("plain-run", "failing-run", "concurrent-run")
 """Cases that change nothing: a good run, a run that breaks inside, two runs of a thread at once."""
 
@@ -43,18 +45,22 @@ class Case:
 
     id: str
     area: str
-    change: Change | WireChange | None
+    change: Change | WireChange | AnswerCase | None
 
     @property
     def kind(self) -> CaseKind:
         """Where it changes something."""
         if self.change is None:
             return "run"
+        if isinstance(self.change, AnswerCase):
+            return "answer"
         return "body" if isinstance(self.change, Change) else "wire"
 
     @property
     def situation(self) -> str:
         """Where the thread stands before it."""
+        if isinstance(self.change, AnswerCase):
+            return self.change.cue
         return self.change.situation if isinstance(self.change, Change) else "fresh"
 
     @property
@@ -70,6 +76,13 @@ class Case:
         if field is not None:
             field = filled(field, {"last": NEWEST})
         status = 200 if code is None else catalogue()[code].status
+        if isinstance(self.change, AnswerCase):
+            return Owed(
+                code=code,
+                status=200 if self.change.in_stream else status,
+                reason=self.change.reason,
+                in_stream=self.change.in_stream,
+            )
         return Owed(code=code, status=status, field=field)
 
     def facts(self, canary: str = "") -> Facts:
@@ -97,7 +110,8 @@ def all_cases() -> tuple[Case, ...]:
         for table in (ACCEPTED_CHANGES, READER_CHANGES, PLAN_CHANGES)
         for change in table
     ]
-    return (*runs, *wires, *bodies)
+    answers = [Case(id=answer.id, area=answer.area, change=answer) for answer in ANSWER_CASES]
+    return (*runs, *wires, *bodies, *answers)
 
 
 _COMMAND: Final = {"spoiled": "spoil-pause"}
@@ -112,6 +126,8 @@ _CUES: Final = {
 
 def missing_for(case: Case, profile: Profile) -> str | None:
     """Say what the profile lacks for a case to be performed, or ``None``."""
+    if isinstance(case.change, AnswerCase):
+        return _missing_for_answer(case.change, profile)
     endpoint = profile.endpoints.get(case.endpoint)
     if endpoint is None:
         return f"an endpoint named {case.endpoint}: declare [endpoints.{case.endpoint}]"
@@ -130,6 +146,24 @@ def missing_for(case: Case, profile: Profile) -> str | None:
             return f"the control command {command}: declare it in control.commands"
     if isinstance(case.change, WireChange) and case.change.identity != "right":
         return None if profile.callers else "callers: declare [callers.NAME] with their headers"
+    return None
+
+
+def _missing_for_answer(answer: AnswerCase, profile: Profile) -> str | None:
+    if profile.history != "server" or not profile.main_endpoint.keeps_pauses:
+        return "a host that keeps pauses: declare history.mode = server and keeps_pauses = true"
+    if answer.cue not in profile.cues:
+        return f"a cue: declare cues.{answer.cue}"
+    if profile.observation is None:
+        return "an observation of effects: declare observation"
+    if answer.caller == "other" and len(profile.callers) < CALLERS_FOR_OTHERS:
+        return "a second caller: declare [callers.NAME]"
+    wanted = [*answer.commands, *answer.undo]
+    wanted += ["stop-after-spend"] if answer.stopped else []
+    wanted += ["close-pause"] if answer.follow == "closed" else []
+    for command in wanted:
+        if command not in profile.control_commands:
+            return f"the control command {command}: declare it in control.commands"
     return None
 
 

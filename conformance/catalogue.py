@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hostproof.conformance.rules import host, leaks, live, plan, reader, wire
+from hostproof.conformance.rules import consent, host, leaks, live, plan, reader, wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,9 @@ class UnknownRuleError(Exception):
 @cache
 def all_rules() -> Mapping[str, Rule]:
     """List every rule by its id, in order."""
-    rules = [rule for module in (live, leaks, wire, host, reader, plan) for rule in module.RULES]
+    rules = [
+        rule for module in (live, consent, leaks, wire, host, reader, plan) for rule in module.RULES
+    ]
     return MappingProxyType({rule.id: rule for rule in rules})
 
 

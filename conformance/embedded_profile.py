@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.profile import Profile, profile_from
 from hostproof.conformance.profile_parts import RULE_SETS
+from hostproof.reference_impl.control import COMMANDS
 from hostproof.reference_impl.embedded import (
     CONTROL_PATH,
     LOOK_INSIDE,
@@ -56,7 +57,7 @@ def embedded_profile(base_url: str, tokens: Mapping[str, str]) -> Profile:
         document["control"] = {
             "url": CONTROL_PATH,
             "caller": LOOK_INSIDE,
-            "commands": ["close-pause", "spoil-pause"],
+            "commands": list(COMMANDS),
         }
     return profile_from(document, name="the embedded host", environ={})
 

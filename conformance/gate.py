@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
+from hostproof.conformance.answer_scenario import AnswerScenario
 from hostproof.conformance.case import Case, all_cases, missing_for, named_facts_missing
 from hostproof.conformance.host_under_test import BudgetSpentError, HostUnderTest
 from hostproof.conformance.identifiers import Identifiers
@@ -182,12 +183,21 @@ class Gate:
             raise errors.exceptions[0] from None
 
     async def _again(self, cases: Sequence[Case]) -> None:
-        for case in cases:
-            self.repeated[case.id] = await self._one(case, "again")
+        turn = asyncio.Semaphore(self.host.profile.limits.concurrency)
+
+        async def repeat(case: Case) -> None:
+            async with turn:
+                self.repeated[case.id] = await self._one(case, "again")
+
+        async with asyncio.TaskGroup() as group:
+            for case in cases:
+                group.create_task(repeat(case))
 
     async def _one(self, case: Case, attempt: str) -> Recording:
         ids = Identifiers(f"{self.seed}/{attempt}")
         try:
+            if case.kind == "answer":
+                return await AnswerScenario(self.host, case, ids).perform()
             return await Scenario(self.host, case, ids).perform()
         except BudgetSpentError as error:
             return Recording(case=case.facts(), unprepared=str(error))

@@ -11,16 +11,20 @@ import asyncio
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
 
 from hostproof.conformance.exchange import Exchange, Request
 from hostproof.conformance.http_target import HttpTarget
+from hostproof.conformance.last_byte import Racing, race
+from hostproof.conformance.target import TargetError
 from hostproof.reference_impl.values import is_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.target import Limits, Target
+    from hostproof.reference_impl.values import Json, Record
 
 JSON_HEADERS: Final = {
     "content-type": "application/json",
@@ -115,45 +119,96 @@ class HostUnderTest:
         exchange = await self.send(request)
         return await self.send(request) if exchange.end == "reset" else exchange
 
-    async def _once(self, request: Request, target: Target | None = None) -> Exchange:
-        if self.requests >= self.profile.limits.requests:
+    async def race(
+        self, requests: Sequence[Request], others: Sequence[Target] = ()
+    ) -> list[Exchange]:
+        """
+        Send requests so that their last bytes go at once; a 429 is not waited out, but counted.
+
+        Args:
+            requests: 2 to 16 requests, each with a body.
+            others: replicas of the host; requests go to it and to them in turn.
+
+        Raises:
+            BudgetSpentError: the profile's number of requests does not allow as many.
+            TargetError: a target's requests cannot be held back, or as for a race.
+        """
+        if self.spare:
+            raise TargetError("races off this machine need leave: give --aggressive.")
+        targets = (self.target, *others)
+        entries: list[tuple[Racing, Request]] = []
+        for at, request in enumerate(requests):
+            target = targets[at % len(targets)]
+            if not isinstance(target, Racing):
+                raise TargetError(f"requests to {target.describe()} cannot be held back")
+            entries.append((target, request))
+        self._spend(len(requests))
+        exchanges = await race(entries, self.limits)
+        self.waits += sum(exchange.status == TOO_MANY for exchange in exchanges)
+        return exchanges
+
+    def _spend(self, requests: int) -> None:
+        if self.requests + requests > self.profile.limits.requests:
             raise BudgetSpentError(
                 f"the budget of {self.profile.limits.requests} requests is spent: "
                 "raise limits.requests"
             )
-        self.requests += 1
+        self.requests += requests
+
+    async def _once(self, request: Request, target: Target | None = None) -> Exchange:
+        self._spend(1)
         limits = self.limits
         if request.method != "POST":
             limits = replace(limits, stop_after_terminal=False)
         return await (target or self.target).send(request, limits)
+
+    @property
+    def main_caller(self) -> str:
+        """The name of the caller whose headers are sent by default; "" where there is none."""
+        return next(iter(self.profile.callers), "")
 
     async def control(self, command: str, thread: str) -> bool:
         """Run a control command on the main caller's thread; false when the host did not."""
         control = self.profile.control
         if control is None:
             return False
-        caller = next(iter(self.profile.callers), "")
-        body = {"command": command, "caller": caller, "thread": thread}
-        identity = self.profile.identity(control.caller)
-        path = self.profile.path_of(control.url)
+        body = {"command": command, "caller": self.main_caller, "thread": thread}
+        answer = await self._inside(
+            "POST", control.url, "", control.caller, json.dumps(body).encode()
+        )
+        return is_record(answer) and answer.get("done") is True
+
+    async def observe(self, thread: str, caller: str | None = None) -> Record | None:
+        """Read the observation of a thread; ``None`` where the host offers none."""
+        observation = self.profile.observation
+        if observation is None:
+            return None
+        named = urlencode({"caller": caller or self.main_caller, "thread": thread})
+        answer = await self._inside("GET", observation.url, f"?{named}", observation.caller, b"")
+        return answer if is_record(answer) else None
+
+    async def _inside(
+        self, method: str, url: str, query: str, caller: str | None, body: bytes
+    ) -> Json:
+        """Ask the host's own door for observation and control, wherever it is."""
+        identity = self.profile.identity(caller)
+        path = self.profile.path_of(url)
         request = Request(
-            path=path or "",
+            method=method,
+            path=(path or "") + query,
             headers=(
                 ("content-type", "application/json"),
                 *(() if identity is None else identity.headers),
             ),
-            body=json.dumps(body).encode(),
+            body=body,
         )
         if path is not None:
-            exchange = await self._once(request)
-        else:
-            elsewhere = HttpTarget(control.url)
-            try:
-                exchange = await self._once(request, elsewhere)
-            finally:
-                await elsewhere.aclose()
-        answer = exchange.json
-        return is_record(answer) and answer.get("done") is True
+            return (await self._once(request)).json
+        elsewhere = HttpTarget(url)
+        try:
+            return (await self._once(request, elsewhere)).json
+        finally:
+            await elsewhere.aclose()
 
 
 def _wait_of(exchange: Exchange) -> float:

@@ -27,9 +27,10 @@ from hostproof.conformance.target import Limits, TargetError
 from hostproof.conformance.wire import request_headers, request_target
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
     from hostproof.conformance.exchange import End, Exchange, Headers, Request
+    from hostproof.conformance.last_byte import LastByte
 
 KEEP_ALIVE_SECONDS: Final = 2.0
 """How long an idle connection is used again; less than servers keep theirs."""
@@ -67,15 +68,8 @@ class HttpTarget:
         self._host = self._url.netloc.decode("ascii")
         # The context is costly to make, and a plain connection has no use for it.
         verify = (tls or True) if self._url.scheme == "https" else False
-        self._transport = httpx.AsyncHTTPTransport(
-            verify=verify,
-            trust_env=False,
-            limits=httpx.Limits(
-                max_connections=None,
-                max_keepalive_connections=None if keep_alive else 0,
-                keepalive_expiry=KEEP_ALIVE_SECONDS,
-            ),
-        )
+        self._transport = _transport(verify, most_idle=None if keep_alive else 0)
+        self._lone = _transport(verify, most_idle=0)
 
     def describe(self) -> str:
         """Give the URL, without its query."""
@@ -84,6 +78,7 @@ class HttpTarget:
     async def aclose(self) -> None:
         """Close all connections."""
         await self._transport.aclose()
+        await self._lone.aclose()
 
     async def send(self, request: Request, limits: Limits) -> Exchange:
         """
@@ -92,7 +87,26 @@ class HttpTarget:
         Raises:
             TargetError: the request cannot be written as HTTP/1.1.
         """
-        outgoing = self._outgoing(request, limits)
+        stream = httpx.ByteStream(request.body)
+        return await self._recorded(request, limits, stream, self._transport)
+
+    async def send_held(self, request: Request, limits: Limits, last: LastByte) -> Exchange:
+        """
+        Send *request* on a connection of its own; its last byte waits for the start.
+
+        Raises:
+            TargetError: as :meth:`send`.
+        """
+        return await self._recorded(request, limits, _Held(request.body, last), self._lone)
+
+    async def _recorded(
+        self,
+        request: Request,
+        limits: Limits,
+        body: httpx.AsyncByteStream,
+        transport: httpx.AsyncHTTPTransport,
+    ) -> Exchange:
+        outgoing = self._outgoing(request, limits, body)
         loop = asyncio.get_running_loop()
         start = loop.time()
         recorder = Recorder(request, limits)
@@ -101,7 +115,8 @@ class HttpTarget:
         try:
             async with asyncio.timeout_at(start + recorder.due_seconds) as scope:
                 try:
-                    await self._exchange(outgoing, recorder, scope, start)
+                    response = await transport.handle_async_request(outgoing)
+                    await self._answer(response, recorder, scope, start)
                 except httpx.LocalProtocolError as error:
                     raise TargetError(
                         "the request cannot be written as HTTP/1.1: check its method, its header"
@@ -113,11 +128,10 @@ class HttpTarget:
             end, detail = "deadline", recorder.overdue
         return recorder.finish(end, loop.time() - start, detail=detail)
 
-    async def _exchange(
-        self, outgoing: httpx.Request, recorder: Recorder, scope: asyncio.Timeout, start: float
+    async def _answer(
+        self, response: httpx.Response, recorder: Recorder, scope: asyncio.Timeout, start: float
     ) -> None:
         loop = asyncio.get_running_loop()
-        response = await self._transport.handle_async_request(outgoing)
         stream = cast("httpx.AsyncByteStream", response.stream)
         try:
             recorder.head(response.status_code, _headers(response))
@@ -137,7 +151,9 @@ class HttpTarget:
                 # this connection next would be blamed for it.
                 await response.extensions["network_stream"].aclose()
 
-    def _outgoing(self, request: Request, limits: Limits) -> httpx.Request:
+    def _outgoing(
+        self, request: Request, limits: Limits, body: httpx.AsyncByteStream
+    ) -> httpx.Request:
         extensions: dict[str, object] = {"target": request_target(request, self._url.raw_path)}
         if self._url.scheme == "https":
             # httpcore drops a handshake that is cancelled without closing its socket, so it gets
@@ -147,9 +163,36 @@ class HttpTarget:
             request.method,
             self._url,
             headers=request_headers(request, self._host),
-            stream=httpx.ByteStream(request.body),
+            stream=body,
             extensions=extensions,
         )
+
+
+class _Held(httpx.AsyncByteStream):
+    """A body whose last byte waits. Its length is in the head, so it is not sent in chunks."""
+
+    def __init__(self, body: bytes, last: LastByte) -> None:
+        self._body = body
+        self._last = last
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        # What is yielded is on the wire when the next piece is asked for.
+        if len(self._body) > 1:
+            yield self._body[:-1]
+        await self._last.wait()
+        yield self._body[-1:]
+
+
+def _transport(verify: ssl.SSLContext | bool, *, most_idle: int | None) -> httpx.AsyncHTTPTransport:
+    return httpx.AsyncHTTPTransport(
+        verify=verify,
+        trust_env=False,
+        limits=httpx.Limits(
+            max_connections=None,
+            max_keepalive_connections=most_idle,
+            keepalive_expiry=KEEP_ALIVE_SECONDS,
+        ),
+    )
 
 
 async def _pieces(stream: httpx.AsyncByteStream) -> AsyncGenerator[bytes, None]:

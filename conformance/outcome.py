@@ -81,17 +81,21 @@ class Refused:
         code: the code it names, or ``None``.
         field: the member it names, or ``None``.
         in_stream: whether a ``RUN_ERROR`` said it.
+        reason: the reason it gives, or ``None``.
     """
 
     status: int
     code: str | None
     field: str | None
     in_stream: bool
+    reason: str | None = None
 
     def describe(self) -> str:
         """Say it in words."""
         how = "RUN_ERROR" if self.in_stream else f"HTTP {self.status}"
         named = [clipped(self.code, MAX_NAME)] if self.code else ["no code"]
+        if self.reason:
+            named.append(self.reason)
         if self.field:
             named.append(f"field {clipped(self.field, MAX_NAME)}")
         return f"refused ({how}, {', '.join(named)})"
@@ -152,8 +156,14 @@ def _of_event(event: Event) -> Outcome:
         return Accepted(kind if is_text(kind) else "success", value)
     metadata = value.get("metadata")
     ours = metadata.get("hostproof") if is_record(metadata) else None
-    field = ours.get("field") if is_record(ours) else None
-    return Refused(200, _text(value.get("code")), _text(field), in_stream=True)
+    more = ours if is_record(ours) else {}
+    return Refused(
+        200,
+        _text(value.get("code")),
+        _text(more.get("field")),
+        in_stream=True,
+        reason=_text(more.get("reason")),
+    )
 
 
 def _of_answer(exchange: Exchange, status: int) -> Refused:
@@ -161,7 +171,11 @@ def _of_answer(exchange: Exchange, status: int) -> Refused:
     if not is_record(document):
         return Refused(status, None, None, in_stream=False)
     return Refused(
-        status, _text(document.get("code")), _text(document.get("field")), in_stream=False
+        status,
+        _text(document.get("code")),
+        _text(document.get("field")),
+        in_stream=False,
+        reason=_text(document.get("reason")),
     )
 
 

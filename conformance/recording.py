@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from hostproof.conformance.exchange import Exchange
+    from hostproof.reference_impl.values import Record
 
-CaseKind: TypeAlias = Literal["body", "wire", "run"]
-"""A change to the body's value; a change below it; a plain run, with nothing changed."""
+CaseKind: TypeAlias = Literal["body", "wire", "run", "answer"]
+"""A change to the body's value; one below it; a plain run; an answer to a pause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,18 +26,25 @@ class Owed:
         code: the refusal's code; ``None`` where the request is to be accepted.
         status: its HTTP status; 200 where it is to be accepted.
         field: the member it names, or ``None``.
+        reason: the reason it gives, or ``None``.
+        in_stream: whether the run itself says it.
     """
 
     code: str | None
     status: int
     field: str | None = None
+    reason: str | None = None
+    in_stream: bool = False
 
     def describe(self) -> str:
         """Say it in words."""
         if self.code is None:
             return "accepted (a run that finishes)"
-        named = "" if self.field is None else f", field {self.field}"
-        return f"refused (HTTP {self.status}, {self.code}{named})"
+        how = "RUN_ERROR" if self.in_stream else f"HTTP {self.status}"
+        named = [str(self.code)]
+        named += [] if self.reason is None else [self.reason]
+        named += [] if self.field is None else [f"field {self.field}"]
+        return f"refused ({how}, {', '.join(named)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +72,38 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """
+    What the observation showed around an answer: effects, oldest first, and what it kept.
+
+    Attributes:
+        owed: how many effects are owed after the answer.
+        shown: the arguments of the calls that the page was shown, in order.
+        control: effects on the twin thread, whose pause was answered with a yes.
+        control_owed: how many are owed there.
+        paused: effects on the case's thread while it was paused.
+        answered: effects after the answer.
+        ended: effects after what followed.
+        ended_owed: how many are owed then.
+        secrets: what no page may see: request ids and the agent's instructions.
+        records: decision records of the case's requests.
+        records_owed: how many decisions were used.
+    """
+
+    owed: int
+    shown: tuple[Record, ...] = ()
+    control: tuple[Record, ...] = ()
+    control_owed: int = 0
+    paused: tuple[Record, ...] = ()
+    answered: tuple[Record, ...] = ()
+    ended: tuple[Record, ...] = ()
+    ended_owed: int = 0
+    secrets: tuple[str, ...] = ()
+    records: tuple[Record, ...] = ()
+    records_owed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """
     One performed case.
@@ -77,6 +117,8 @@ class Recording:
             none makes sense.
         unprepared: why the situation could not be brought about, or ``""``.
         throttled: whether the host asked us to slow down (429).
+        others: answers on the way there and afterwards, which no rule judges alone.
+        seen: what the observation showed, for an answer to a pause.
     """
 
     case: Facts
@@ -85,9 +127,11 @@ class Recording:
     after: Exchange | None = None
     unprepared: str = ""
     throttled: bool = False
+    others: tuple[Exchange, ...] = ()
+    seen: Seen | None = None
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
         """Every exchange, in the order in which it was made."""
-        parts = (self.control, *self.changed, self.after)
+        parts = (self.control, *self.others, *self.changed, self.after)
         return tuple(part for part in parts if part is not None)

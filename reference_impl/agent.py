@@ -193,17 +193,31 @@ class Conversation:
                 yield self.returned(call, declined_result(admitted.answer.get("note", MISSING)))
                 return
             progress = Progress(
-                position=resumed.pending["progress"]["position"] + (kind == "ask"),
-                consented=kind == "checkIn",
+                position=self._position_after(resumed.pending), consented=kind == "checkIn"
             )
             async for step in self._run_call(call, progress, rest):
                 yield step
         elif kind == "credential":
+            if self._needs_no_credential(call):
+                raise ValueError("the pause is not one that this agent wrote")
             progress = Progress(position=len(self.agent.chain), consented=True)
             async for step in self._run_call(call, progress, rest, asked_provider=True):
                 yield step
         else:
             yield self.returned(call, _as_text(resumed.answer))
+
+    def _position_after(self, pending: Record) -> int:
+        """Give the rule to go on with: behind the one that asked, where that stands now."""
+        if pending["kind"] == "checkIn":
+            position: int = pending["progress"]["position"]
+            return position
+        names = [rule.name for rule in self.agent.chain]
+        asked = pending["middleware"]
+        return names.index(asked) + 1 if asked in names else 0
+
+    def _needs_no_credential(self, call: Call) -> bool:
+        tool = self.agent.own_tools.get(call.tool)
+        return tool is None or tool.provider is None
 
     async def run_calls(
         self, calls: Sequence[Call], progress: Progress, *, go_on: bool = False

@@ -45,6 +45,7 @@ from hostproof.reference_impl.http_request import (
 from hostproof.reference_impl.ijson import read_ijson
 from hostproof.reference_impl.observation import Observation
 from hostproof.reference_impl.pausing import Pausing
+from hostproof.reference_impl.pending import is_pending_of_ours
 from hostproof.reference_impl.problem import (
     MEDIA_TYPE,
     problem_document,
@@ -260,7 +261,7 @@ class AguiEndpoint:
         pause = stored.pause if setup.keeps_pauses else None
         held = Held()
         if pause is not None:
-            ours = isinstance(pause.pending, dict)
+            ours = is_pending_of_ours(pause.pending)
             held = Held(
                 awaiting=Awaiting(
                     suspension=pause.suspension if ours else None, pending=pause.pending
@@ -286,7 +287,7 @@ class AguiEndpoint:
         An answer is judged against the pause as it is, so that its refusal says why.
         """
         stored = self.parts.sessions.load(key)
-        if stored.pause is None or read.get("resume"):
+        if not self.setup.keeps_pauses or stored.pause is None or read.get("resume"):
             return stored
         if self.pausing.how_spent(key, stored.pause.pending) is None:
             return stored
@@ -322,7 +323,7 @@ class AguiEndpoint:
                 kept.append(step.message)
             for event in _shown(step):
                 yield event
-        self._keep(run.key, kept, None)
+        self._keep(run, kept, None)
         yield agui_events.finished(thread, run.run_id)
 
     def _turn(self, run: Run) -> tuple[list[Record], Turn]:
@@ -344,7 +345,7 @@ class AguiEndpoint:
 
         turn = Turn(
             caller=key.caller,
-            messages=(*run.stored.messages, *kept),
+            messages=(*self._known(run), *kept),
             page_tools=run.plan.tools,
             given=run.plan.accepted,
             mint=parts.mint,
@@ -356,22 +357,29 @@ class AguiEndpoint:
         )
         return kept, turn
 
+    def _known(self, run: Run) -> tuple[Record, ...]:
+        """Give what was said before, as far as this agent keeps it."""
+        return run.stored.messages if self.setup.keeps_conversation else ()
+
     def _pause(self, run: Run, kept: list[Record], step: Paused) -> Sequence[BaseEvent]:
         """Keep the pause, then show it: nobody sees a pause that could be lost."""
         thread = run.key.thread
         pause = self.pausing.make(run.key, run.run_id, step)
-        self._keep(run.key, kept, pause)
+        self._keep(run, kept, pause)
         if step.kind == "client":
             return [agui_events.finished(thread, run.run_id, [step.call.id])]
         interrupt_id = pause.suspension["interruptId"]
         return [
-            agui_events.messages_snapshot([*run.stored.messages, *kept]),
+            agui_events.messages_snapshot([*self._known(run), *kept]),
             agui_events.interrupted(thread, run.run_id, interrupt_id, step),
         ]
 
-    def _keep(self, key: ThreadKey, kept: list[Record], pause: StoredPause | None) -> None:
+    def _keep(self, run: Run, kept: list[Record], pause: StoredPause | None) -> None:
+        """Keep what this agent keeps; the rest of the thread is another agent's, and stays."""
         said = kept if self.setup.keeps_conversation else []
-        self.parts.sessions.save(key, said, pause if self.setup.keeps_pauses else None)
+        self.parts.sessions.save(
+            run.key, said, pause if self.setup.keeps_pauses else run.stored.pause
+        )
 
 
 def usual_pausing(parts: HostParts) -> Pausing:

@@ -130,7 +130,7 @@ def mint_request(
 
 def read_consent_request(value: Json) -> ConsentRequest | None:
     """Read a kept request; ``None`` where it is not one we wrote."""
-    if not is_record(value) or not is_text(value.get("id")) or not value["id"]:
+    if not is_record(value) or not is_text(value.get("id")) or not _is_id(value["id"]):
         return None
     gate, chain, ledger = value.get("gate"), value.get("chain"), value.get("ledger")
     if not is_text(value.get("call")) or not (ledger is None or is_text(ledger)):
@@ -144,3 +144,8 @@ def read_consent_request(value: Json) -> ConsentRequest | None:
             id=value["id"], gate="ask", call=value["call"], chain=tuple(chain), ledger=ledger
         )
     return None
+
+
+def _is_id(text: str) -> bool:
+    """Say whether a text can name a request: printable ASCII, as every id that is minted."""
+    return text != "" and text.isascii() and text.isprintable()

@@ -15,11 +15,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from hostproof.reference_impl.ledger import SqliteLedger
 from hostproof.reference_impl.sessions import StoredPause, ThreadKey
-from hostproof.reference_impl.values import Record, is_record
+from hostproof.reference_impl.values import Json, is_record
 
 if TYPE_CHECKING:
     from hostproof.reference_impl.agui_host import HostParts
     from hostproof.reference_impl.pausing import Pausing
+
+
+UNTAMPERED: Final = "untampered"
+"""Where a tampered pause keeps the call as it was."""
 
 
 class StoppedError(Exception):
@@ -85,30 +89,26 @@ def forget_request(seam: Seam, key: ThreadKey) -> bool:
 
 
 def tamper_call(seam: Seam, key: ThreadKey) -> bool:
-    """Change the arguments of the call in the stored pause."""
-
-    def change(pause: StoredPause) -> StoredPause:
-        call: Record = pause.pending["call"]
-        arguments = {**call["arguments"], "amount": 9_999}
-        return replace(pause, pending={**pause.pending, "call": {**call, "arguments": arguments}})
-
+    """Change the arguments of the call in the stored pause; what they were is kept beside it."""
     pause = seam.parts.sessions.load(key).pause
-    known = pause is not None and is_record(pause.pending) and is_record(pause.pending.get("call"))
-    return known and _changed(seam, key, change)
+    pending: Json = None if pause is None else pause.pending
+    call: Json = pending.get("call") if is_record(pending) else None
+    if not is_record(call) or not is_record(call.get("arguments")):
+        return False
+    changed = {**call, "arguments": {**call["arguments"], "amount": 9_999}}
+    tampered = {UNTAMPERED: call, **pending, "call": changed}
+    return _changed(seam, key, lambda pause: replace(pause, pending=tampered))
 
 
 def mend_call(seam: Seam, key: ThreadKey) -> bool:
     """Undo :func:`tamper_call`."""
-
-    def change(pause: StoredPause) -> StoredPause:
-        call: Record = pause.pending["call"]
-        arguments = {**call["arguments"]}
-        del arguments["amount"]
-        if call["tool"] in ("pay", "transfer"):
-            arguments["amount"] = 10 if call["tool"] == "pay" else 5_000
-        return replace(pause, pending={**pause.pending, "call": {**call, "arguments": arguments}})
-
-    return _changed(seam, key, change)
+    pause = seam.parts.sessions.load(key).pause
+    pending: Json = None if pause is None else pause.pending
+    if not is_record(pending) or UNTAMPERED not in pending:
+        return False
+    mended = {name: value for name, value in pending.items() if name != UNTAMPERED}
+    mended["call"] = pending[UNTAMPERED]
+    return _changed(seam, key, lambda pause: replace(pause, pending=mended))
 
 
 def redeploy_chain(seam: Seam, key: ThreadKey) -> bool:

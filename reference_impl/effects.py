@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, Protocol
 
-from hostproof.reference_impl.sqlite_store import IN_MEMORY, SqliteStore
+from hostproof.reference_impl.sqlite_store import IN_MEMORY, SqliteStore, read_stored
 
 if TYPE_CHECKING:
     from hostproof.reference_impl.sessions import ThreadKey
@@ -59,7 +59,11 @@ class SqliteEffects(SqliteStore):
             )
 
     def of(self, key: ThreadKey | None = None) -> list[Record]:
-        """List executions, oldest first: of one thread or of all."""
+        """
+        List executions, oldest first: of one thread or of all.
+
+        Arguments that cannot be read are null: an execution is never left out.
+        """
         columns = "SELECT caller, thread, tool, arguments, call FROM effects"
         if key is None:
             rows = self.rows(f"{columns} ORDER BY place", ())
@@ -70,7 +74,7 @@ class SqliteEffects(SqliteStore):
                 "caller": row[0],
                 "thread": row[1],
                 "tool": row[2],
-                "arguments": json.loads(row[3]),
+                "arguments": read_stored(row[3]),
                 "callId": row[4],
             }
             for row in rows

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from hostproof.reference_impl.agent_steps import PageTool
@@ -28,17 +28,19 @@ from hostproof.reference_impl.agui_host import (
     AgentSetup,
     AguiEndpoint,
     HostParts,
+    store_response,
     usual_pausing,
 )
 from hostproof.reference_impl.control import COMMANDS, Seam, Stops
 from hostproof.reference_impl.effects import SqliteEffects
+from hostproof.reference_impl.host_errors import StoreError
 from hostproof.reference_impl.http_request import Headers, header_values
 from hostproof.reference_impl.ledger import SqliteLedger
 from hostproof.reference_impl.observation import Observation
 from hostproof.reference_impl.refusals import refuse
 from hostproof.reference_impl.sessions import SqliteSessions, ThreadKey
 from hostproof.reference_impl.turn import Rules, ValidatorContext
-from hostproof.reference_impl.values import Json, is_record, is_text
+from hostproof.reference_impl.values import Json, Record, is_record, is_text
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -221,8 +223,11 @@ class Inspector:
             return refused
         key = _key(request.query_params)
         parts = self.seam.parts
-        document = parts.observation.document(parts.sessions, parts.ledger, parts.effects, key)
-        return JSONResponse(document)
+        try:
+            document = parts.observation.document(parts.sessions, parts.ledger, parts.effects, key)
+        except StoreError:
+            return store_response()
+        return _answer(document)
 
     async def control(self, request: Request) -> Response:
         """Run one control command, and say whether there was anything to do."""
@@ -239,16 +244,24 @@ class Inspector:
         if run is None or key is None:
             known = ", ".join(COMMANDS)
             problem = f"send command (one of {known}), caller and thread"
-            return JSONResponse({"error": problem}, status_code=400)
-        return JSONResponse({"done": run(self.seam, key)})
+            return _answer({"error": problem}, 400)
+        try:
+            return _answer({"done": run(self.seam, key)})
+        except StoreError:
+            return store_response()
 
     def _unknown(self, request: Request) -> Response | None:
         headers = [(name, value) for name, value in request.headers.items()]
         try:
             self.callers.identify(headers)
         except Exception:  # noqa: BLE001 - whatever is wrong with it, it is no inspector
-            return JSONResponse({"error": "not the inspector's token"}, status_code=401)
+            return _answer({"error": "not the inspector's token"}, 401)
         return None
+
+
+def _answer(document: Record, status: int = 200) -> Response:
+    """Answer JSON in ASCII: what was cut may hold half a character, which UTF-8 cannot write."""
+    return Response(json.dumps(document), status, media_type="application/json")
 
 
 def _key(given: Mapping[str, Json]) -> ThreadKey | None:

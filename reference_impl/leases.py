@@ -10,10 +10,16 @@ Source: contract, "Host" (docs/contract.md): a lease ends with its process.
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import uuid
 from pathlib import Path
+from typing import Final
 
 from filelock import FileLock, Timeout
+
+_NAME: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class ProcessMark:
@@ -34,10 +40,17 @@ class ProcessMark:
 
     @classmethod
     def beside(cls, store: str | None) -> ProcessMark:
-        """Mark this process beside the file *store*; ``None`` where no other can see the store."""
+        """
+        Mark this process beside the file *store*; ``None`` where no other can see the store.
+
+        Raises:
+            OSError: the folder is not there, or cannot be written.
+        """
         if store is None:
             return cls(None, "")
         path = Path(store).absolute()
+        if not path.parent.is_dir():  # it is not ours to make
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path.parent)
         return cls(path.parent, path.name)
 
     def _path_of(self, name: str) -> Path:
@@ -51,7 +64,9 @@ class ProcessMark:
         """Say whether the process of that *name* still runs; what a dead one left is removed."""
         if name == self.name:
             return True
-        if self._folder is None or not self._path_of(name).exists():
+        if self._folder is None or _NAME.fullmatch(name) is None:
+            return False
+        if not self._path_of(name).exists():
             return False
         lock = self._lock_of(name)
         try:

@@ -13,17 +13,28 @@ from __future__ import annotations
 import json
 import sqlite3
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from types import MappingProxyType
+from typing import Final, Literal, Protocol, TypeGuard
 
 from hostproof.reference_impl.host_errors import StoreError
-from hostproof.reference_impl.sqlite_store import SqliteStore
-from hostproof.reference_impl.values import MISSING, Json, Record
+from hostproof.reference_impl.sqlite_store import SqliteStore, read_stored
+from hostproof.reference_impl.values import (
+    MISSING,
+    Json,
+    Record,
+    is_number,
+    is_record,
+    is_text,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+Spent = Literal["approved", "declined", "closed", "unknown"]
+"""How a request was spent; unknown by a row that is not one we wrote."""
 
-Spent = Literal["approved", "declined", "closed"]
+_WAYS: Final[Mapping[Json, Spent]] = MappingProxyType(
+    {"approved": "approved", "declined": "declined", "closed": "closed"}
+)
 
 _TABLES: Final = (
     """
@@ -71,6 +82,16 @@ class DecisionRecord:
         }
         given = {"note": self.note, "value": self.value}
         return written | {name: value for name, value in given.items() if value is not MISSING}
+
+
+def is_record_of_ours(value: Json) -> TypeGuard[Record]:
+    """Say whether a kept value is a decision record."""
+    return (
+        is_record(value)
+        and all(is_text(value.get(name)) for name in ("request", "by", "caller"))
+        and isinstance(value.get("approved"), bool)
+        and is_number(value.get("at"))
+    )
 
 
 class Ledger(Protocol):
@@ -141,13 +162,12 @@ class SqliteLedger(SqliteStore):
     def how_spent(self, request: str) -> Spent | None:
         """Say how a request was spent, or ``None``."""
         row = self.row("SELECT how FROM spent WHERE request = ?", (request,))
-        how: Spent | None = None if row is None else row[0]
-        return how
+        return None if row is None else _WAYS.get(row[0], "unknown")
 
     def records(self) -> list[Record]:
-        """List every decision record, as plain JSON."""
+        """List every decision record, as plain JSON; what is none of ours is left out."""
         rows = self.rows("SELECT record FROM spent WHERE record IS NOT NULL ORDER BY rowid", ())
-        return [json.loads(row[0]) for row in rows]
+        return [record for row in rows if is_record_of_ours(record := read_stored(row[0]))]
 
 
 class MemoryLedger:

@@ -60,14 +60,16 @@ class Observation:
         key: ThreadKey | None = None,
     ) -> Record:
         """Write the observation, of one thread or of all; decisions are always all."""
-        pauses = [
-            _shown(where, pause) for where, pause in sessions.pauses() if key in (None, where)
-        ]
+        if key is None:
+            kept = sessions.pauses()
+        else:
+            pause = sessions.load(key).pause
+            kept = [] if pause is None else [(key, pause)]
         return {
             "format": "hostproof-observation",
             "version": VERSION,
             "effects": effects.of(key),
-            "pauses": pauses,
+            "pauses": [_shown(where, pause) for where, pause in kept],
             "modelRequests": [row for row in self.model_requests if _is_of(row, key)],
             "messages": [] if key is None else list(sessions.load(key).messages),
             "decisions": [

@@ -20,10 +20,16 @@ from hostproof.reference_impl.consent import (
     mint_request,
     read_consent_request,
 )
+from hostproof.reference_impl.host_errors import StoreError
 from hostproof.reference_impl.ledger import DecisionRecord
 from hostproof.reference_impl.refusals import Refusal
 from hostproof.reference_impl.result_texts import CLOSED, NOT_REACHED, OUTCOME_UNKNOWN
-from hostproof.reference_impl.resume import Admitted, DoorFacts, already_answered
+from hostproof.reference_impl.resume import (
+    Admitted,
+    DoorFacts,
+    already_answered,
+    closed_by_host,
+)
 from hostproof.reference_impl.sessions import StoredPause, ThreadKey
 from hostproof.reference_impl.suspension import VERSION
 from hostproof.reference_impl.values import MISSING, Json, Record, is_record, is_text
@@ -133,28 +139,51 @@ class Pausing:
             value=decision.get("value", MISSING),
         )
         if not deployed.ledger.spend(record):
-            raise already_answered(pending)
+            closed = self.how_spent(key, pending) == "closed"
+            raise closed_by_host(pending) if closed else already_answered(pending)
         self.after_spend(key)
 
     def how_spent(self, key: ThreadKey, pending: Json) -> Spent | None:
-        """Say how the request of a pause was spent, or ``None``."""
-        request = _request_id(pending)
-        return None if request is None else self.deployment.of(key).ledger.how_spent(request)
+        """
+        Say how the request of a pause was spent, or ``None``.
+
+        Raises:
+            StoreError: by a row that is not one we wrote; nothing can be told from it.
+        """
+        how = self._row_of(key, pending)
+        if how == "unknown":
+            raise StoreError("the ledger has a row that is not one we wrote: an operator must look")
+        return how
+
+    def _row_of(self, key: ThreadKey, pending: Json) -> Spent | None:
+        request = _request(pending)
+        return None if request is None else self.deployment.of(key).ledger.how_spent(request.id)
 
     def close(self, key: ThreadKey) -> bool:
         """
         Close a thread's pause from the host's side; false where there is none.
 
         Its request is spent, so its call can never run. Where the request was
-        spent before, the pause is settled as it is.
+        spent before, or belongs to a ledger that is not at hand, the pause is
+        settled as it is; false while a run that goes on still has it.
         """
         pause = self.sessions.load(key).pause
         if pause is None:
             return False
-        request = _request_id(pause.pending)
+        request = _request(pause.pending)
         ledger = self.deployment.of(key).ledger
-        if request is None or not ledger.close_request(request):
+        elsewhere = request is not None and request.ledger not in (None, ledger.store_id)
+        if request is not None and not elsewhere and ledger.close_request(request.id):
+            return True
+        run = self.mint("run")
+        if not self.sessions.hold(key, run):
+            return False
+        try:
+            if self.sessions.load(key).pause != pause:
+                return False
             self.settle(key)
+        finally:
+            self.sessions.release(key, run)
         return True
 
     def settle(self, key: ThreadKey) -> None:
@@ -168,14 +197,15 @@ class Pausing:
         at = nested if is_record(nested) else pending
         rest = at.get("rest")
         said = [self._result(call, text) for call in [_call_id(at.get("call"))] if call]
-        for call in map(_call_id, rest if isinstance(rest, list) else []):
-            if call is not None:
-                said.append(self._result(call, NOT_REACHED))
+        behind = map(_call_id, rest if isinstance(rest, list) else [])
+        said.extend(self._result(call, NOT_REACHED) for call in behind if call is not None)
         self.sessions.save(key, said, None)
 
     def _known_of(self, key: ThreadKey, pending: Record) -> str:
-        how = self.how_spent(key, pending)
-        if how == "approved":
+        how, request = self._row_of(key, pending), _request(pending)
+        ledger = self.deployment.of(key).ledger.store_id
+        elsewhere = request is not None and request.ledger not in (None, ledger)
+        if elsewhere or how in ("approved", "unknown"):
             return OUTCOME_UNKNOWN
         return declined_result() if how == "declined" else CLOSED
 
@@ -188,9 +218,8 @@ class Pausing:
         }
 
 
-def _request_id(pending: Json) -> str | None:
-    request = read_consent_request(pending.get("request")) if is_record(pending) else None
-    return None if request is None else request.id
+def _request(pending: Json) -> ConsentRequest | None:
+    return read_consent_request(pending.get("request")) if is_record(pending) else None
 
 
 def _call_id(call: Json) -> str | None:

@@ -29,7 +29,7 @@ CLOSED: Final = "Not run: this call was closed without an answer"
 NOT_REACHED: Final = "Not run: an earlier call of this turn did not come to its end"
 """A call behind one whose outcome is not known."""
 
-OUTCOME_UNKNOWN: Final = "Outcome not known: this call was approved, and may or may not have run"
+OUTCOME_UNKNOWN: Final = "Outcome not known: this call may or may not have run"
 """The process ended between the spend and the end of the run."""
 
 NOT_RUN: Final = (

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 PauseKind = Literal["client", "question", "credential", "checkIn", "ask"]
 GATES = ("checkIn", "ask")
+OPEN_KINDS = ("client", "question", "credential")
+"""Pauses that demand no decision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,7 @@ def demands_decision(pending: Json) -> Gate | None:
     return "ask" if kind == "ask" else None
 
 
-def admit(pending: Record, answer: Json, facts: DoorFacts) -> Admitted:
+def admit(pending: Json, answer: Json, facts: DoorFacts) -> Admitted:
     """
     Take or refuse an answer to a pause.
 
@@ -96,7 +98,12 @@ def admit(pending: Record, answer: Json, facts: DoorFacts) -> Admitted:
     gate = demands_decision(pending)
     if gate is not None:
         return Admitted(answer=answer, request=_admit_decision(gate, pending, answer, facts))
-    if pending.get("kind") == "question" and (answer is MISSING or answer is None):
+    kind = _member(pending, "kind")
+    if kind not in OPEN_KINDS:
+        raise refuse(
+            "ERR_AWAITING_DECISION", "This thread waits on an answer that another door asked for."
+        )
+    if kind == "question" and (answer is MISSING or answer is None):
         call = pending.get("call")
         members = _texts({"tool": _member(call, "tool"), "toolCallId": _member(call, "callId")})
         raise refuse(
@@ -109,13 +116,7 @@ def admit(pending: Record, answer: Json, facts: DoorFacts) -> Admitted:
 
 
 def _admit_decision(gate: Gate, pending: Record, answer: Json, facts: DoorFacts) -> ConsentRequest:
-    members = _texts(
-        {
-            "gate": gate,
-            "tool": _member(pending.get("call"), "tool"),
-            "middleware": pending.get("middleware"),
-        }
-    )
+    members = _gate_members(pending)
     if not looks_like_decision(answer):
         raise refuse(
             "ERR_DECISION_REQUIRED",
@@ -144,9 +145,22 @@ def _admit_decision(gate: Gate, pending: Record, answer: Json, facts: DoorFacts)
 
 def already_answered(pending: Record) -> Refusal:
     """Refuse a decision whose request was spent before."""
-    gate = demands_decision(pending) or "checkIn"
-    members = {"gate": gate, "tool": _member(pending.get("call"), "tool")}
-    return _refused("already-answered", _texts(members))
+    return _refused("already-answered", _gate_members(pending))
+
+
+def closed_by_host(pending: Record) -> Refusal:
+    """Refuse a decision whose pause the host closed while it was on its way."""
+    return _refused("closed-by-host", _gate_members(pending))
+
+
+def _gate_members(pending: Record) -> dict[str, str]:
+    return _texts(
+        {
+            "gate": demands_decision(pending),
+            "tool": _member(pending.get("call"), "tool"),
+            "middleware": pending.get("middleware"),
+        }
+    )
 
 
 _SENTENCES = {

@@ -12,17 +12,20 @@ Source: contract, "Host" (docs/contract.md).
 from __future__ import annotations
 
 import json
+import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from hostproof.reference_impl.host_errors import StoreError
 from hostproof.reference_impl.leases import ProcessMark
-from hostproof.reference_impl.sqlite_store import IN_MEMORY, SqliteStore
+from hostproof.reference_impl.sqlite_store import IN_MEMORY, SqliteStore, read_stored
 from hostproof.reference_impl.values import Json, Record, is_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+LOG: Final = logging.getLogger("hostproof.host")
 
 _TABLES: Final = (
     """
@@ -76,7 +79,7 @@ class Sessions(Protocol):
         """Take the thread for a run; false when a run of a living process holds it."""
 
     def release(self, key: ThreadKey, run: str) -> None:
-        """Give the thread back, if *run* still holds it."""
+        """Give the thread back, if *run* still holds it; never fails."""
 
     def load(self, key: ThreadKey) -> StoredThread:
         """Read what is held of a thread; an unknown one is empty."""
@@ -100,6 +103,8 @@ class SqliteSessions(SqliteStore):
     """
 
     def __init__(self, path: str = IN_MEMORY) -> None:
+        self._running: dict[ThreadKey, str] = {}  # the runs of this process that go on
+        self._ended: set[tuple[ThreadKey, str]] = set()  # those whose lease is still to be taken
         try:
             self._process = ProcessMark.beside(None if path == IN_MEMORY else path)
         except OSError as error:
@@ -115,17 +120,43 @@ class SqliteSessions(SqliteStore):
 
     def hold(self, key: ThreadKey, run: str) -> bool:
         """Take the thread for a run; false when a run of a living process holds it."""
-        with self.transaction():
-            row = self.row("SELECT process FROM leases WHERE caller = ? AND thread = ?", key)
-            if row is not None and self._process.is_alive(row[0]):
-                return False
-            self.execute(
-                "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", (*key, run, self._process.name)
-            )
-        return True
+        with self._turns:
+            with self.transaction():
+                for ended in self._ended:
+                    self._drop(*ended)
+                row = self.row("SELECT process FROM leases WHERE caller = ? AND thread = ?", key)
+                if key in self._running or (row is not None and self._is_others(str(row[0]))):
+                    return False
+                self.execute(
+                    "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)",
+                    (*key, run, self._process.name),
+                )
+            self._ended.clear()
+            self._running[key] = run
+            return True
+
+    def _is_others(self, process: str) -> bool:
+        """Say whether a lease is of another process, alive; what runs in this one is known here."""
+        return process != self._process.name and self._process.is_alive(process)
 
     def release(self, key: ThreadKey, run: str) -> None:
-        """Give the thread back, if *run* still holds it."""
+        """
+        Give the thread back, if *run* still holds it; never fails.
+
+        Where the store cannot be written, this process may take the thread
+        again, and others once this one has written its next lease.
+        """
+        with self._turns:
+            if self._running.get(key) != run:
+                return
+            del self._running[key]
+            try:
+                self._drop(key, run)
+            except StoreError:
+                self._ended.add((key, run))
+                LOG.warning("a lease could not be given back yet", exc_info=True)
+
+    def _drop(self, key: ThreadKey, run: str) -> None:
         self.execute(
             "DELETE FROM leases WHERE caller = ? AND thread = ? AND run = ? AND process = ?",
             (*key, run, self._process.name),
@@ -144,15 +175,15 @@ class SqliteSessions(SqliteStore):
             "SELECT suspension, pending FROM pauses WHERE caller = ? AND thread = ?", key
         )
         return StoredThread(
-            messages=tuple(message for row in rows if is_record(message := _read(row[0]))),
+            messages=tuple(message for row in rows if is_record(message := read_stored(row[0]))),
             pause=None if pause is None else _pause(pause[0], pause[1]),
         )
 
     def save(self, key: ThreadKey, said: Sequence[Record], pause: StoredPause | None) -> None:
         """Add messages and set the pause, both or neither."""
         with self.transaction():
-            row = self.row("SELECT count(*) FROM messages WHERE caller = ? AND thread = ?", key)
-            place = 0 if row is None else row[0]
+            row = self.row("SELECT max(place) FROM messages WHERE caller = ? AND thread = ?", key)
+            place = 0 if row is None or row[0] is None else row[0] + 1
             for at, message in enumerate(said):
                 self.execute(
                     "INSERT INTO messages VALUES (?, ?, ?, ?)",
@@ -175,18 +206,11 @@ class SqliteSessions(SqliteStore):
 
     def close(self) -> None:
         """Let go of the store; what this process holds ends."""
-        self.execute("DELETE FROM leases WHERE process = ?", (self._process.name,))
+        with suppress(StoreError):  # the leases end with the mark anyway
+            self.execute("DELETE FROM leases WHERE process = ?", (self._process.name,))
         super().close()
         self._process.end()
 
 
 def _pause(suspension: str, pending: str) -> StoredPause:
-    return StoredPause(suspension=_read(suspension), pending=_read(pending))
-
-
-def _read(text: str) -> Json:
-    """Read what is stored; text that is no JSON is nothing of ours, and reads as null."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return StoredPause(suspension=read_stored(suspension), pending=read_stored(pending))

@@ -3,21 +3,26 @@ One SQLite file of ours: opened, checked, and spoken to in short transactions.
 
 Sessions, ledger and effects may share a file; each opens it for itself. Writes
 are durable when a transaction ends (WAL, synchronous), and a file that is not
-ours, of another version, locked, read-only or broken is a clear error.
+ours, of another version, locked, read-only or broken is a clear error. A store
+may be used from several threads: they take turns.
 
 Source: contract, "Ledger" (docs/contract.md).
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from hostproof.reference_impl.host_errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from hostproof.reference_impl.values import Json
 
 SCHEMA_VERSION: Final = 2
 APPLICATION_ID: Final = 0x686F7374
@@ -39,6 +44,7 @@ class SqliteStore:
 
     def __init__(self, path: str, tables: Sequence[str]) -> None:
         self._path = path
+        self._turns = threading.RLock()
         with self._told():
             self._database = sqlite3.connect(
                 path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -51,21 +57,28 @@ class SqliteStore:
             raise
 
     def _prepare(self, tables: Sequence[str]) -> None:
+        # What is no UTF-8 is nothing of ours: whoever reads the row has to see it.
+        self._database.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
+        self._check_is_ours()  # before anything is written to it
         if self._path != IN_MEMORY:
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = FULL")
         with self.transaction():
-            (application,) = self._database.execute("PRAGMA application_id").fetchone()
-            (version,) = self._database.execute("PRAGMA user_version").fetchone()
-            (count,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if count and (application, version) != (APPLICATION_ID, SCHEMA_VERSION):
-                raise StoreError(
-                    f"{self._path} is no store of version {SCHEMA_VERSION}: choose another file."
-                )
+            self._check_is_ours()
             for table in tables:
                 self._database.execute(table)
             self._database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             self._database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _check_is_ours(self) -> None:
+        (application,) = self._database.execute("PRAGMA application_id").fetchone()
+        (version,) = self._database.execute("PRAGMA user_version").fetchone()
+        (count,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        is_new = (application, version, count) == (0, 0, 0)
+        if not is_new and (application, version) != (APPLICATION_ID, SCHEMA_VERSION):
+            raise StoreError(
+                f"{self._path} is no store of version {SCHEMA_VERSION}: choose another file."
+            )
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -89,7 +102,7 @@ class SqliteStore:
             StoreError: the store cannot be written.
             sqlite3.IntegrityError: a row is there already.
         """
-        with self._told():
+        with self._turns, self._told():
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -107,7 +120,7 @@ class SqliteStore:
             StoreError: the store cannot be used.
             sqlite3.IntegrityError: a row is there already.
         """
-        with self._told():
+        with self._turns, self._told():
             self._database.execute(statement, values)
 
     def rows(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -117,7 +130,7 @@ class SqliteStore:
         Raises:
             StoreError: the store cannot be used.
         """
-        with self._told():
+        with self._turns, self._told():
             return self._database.execute(statement, values).fetchall()
 
     def row(self, statement: str, values: Sequence[Any]) -> tuple[Any, ...] | None:
@@ -133,3 +146,17 @@ class SqliteStore:
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()
+
+
+def read_stored(text: Json) -> Json:
+    """Read what is stored: JSON in ASCII; anything else is nothing of ours, and reads as null."""
+    if not isinstance(text, str) or not text.isascii():
+        return None
+    try:
+        return json.loads(text, parse_constant=_no_json)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _no_json(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

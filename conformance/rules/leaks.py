@@ -194,7 +194,7 @@ def _leak_rule(
     severity: Severity = "low",
     level: Level = "must",
     cwe: int = 209,
-    applies: Callable[[Facts], bool] = lambda case: case.kind == "body",
+    applies: Callable[[Facts], bool] = lambda case: case.kind in ("body", "answer"),
 ) -> Rule:
     return Rule(
         id=f"leak.{name}",
