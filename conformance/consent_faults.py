@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hostproof.conformance.rule import Build
     from hostproof.reference_impl.agent_steps import Call, PageTool, Step, Turn
-    from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.ledger import DecisionRecord, Ledger, Spent
     from hostproof.reference_impl.reader import RunInput
     from hostproof.reference_impl.resume import Admitted, DoorFacts

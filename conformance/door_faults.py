@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from hostproof.conformance.rule import Build
     from hostproof.reference_impl.agent_steps import PageTool
-    from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.reader import RunInput
     from hostproof.reference_impl.resume import Admitted, DoorFacts
     from hostproof.reference_impl.turn import Facts, Held, Plan, Rules

@@ -18,7 +18,7 @@ from hostproof.reference_impl.embedded import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hostproof.reference_impl.agui_host import AgentSetup
+    from hostproof.reference_impl.host_parts import AgentSetup
     from hostproof.reference_impl.values import Record
 
 NAMES: Final = ("main", "carrying", "stateless")

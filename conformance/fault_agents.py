@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from hostproof.reference_impl.agent_steps import Call, Resumed, Step, Turn
-    from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.resume import Admitted
     from hostproof.reference_impl.values import Json, Record
 

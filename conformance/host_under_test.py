@@ -167,12 +167,12 @@ class HostUnderTest:
         """The name of the caller whose headers are sent by default; "" where there is none."""
         return next(iter(self.profile.callers), "")
 
-    async def control(self, command: str, thread: str) -> bool:
-        """Run a control command on the main caller's thread; false when the host did not."""
+    async def control(self, command: str, thread: str, caller: str | None = None) -> bool:
+        """Run a control command on a thread, the main caller's by default; false if not done."""
         control = self.profile.control
         if control is None:
             return False
-        body = {"command": command, "caller": self.main_caller, "thread": thread}
+        body = {"command": command, "caller": caller or self.main_caller, "thread": thread}
         answer = await self._inside(
             "POST", control.url, "", control.caller, json.dumps(body).encode()
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from hostproof.conformance.recording import Facts, Recording
 
 if TYPE_CHECKING:
-    from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.host_parts import HostParts
 
 Level = Literal["must", "should", "guide"]
 Severity = Literal["low", "medium", "high", "critical"]

@@ -9,7 +9,7 @@ from hostproof.reference_impl.http_request import Headers, check_media_type, hea
 from hostproof.reference_impl.refusals import malformed, refuse
 
 if TYPE_CHECKING:
-    from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.reader import ReaderRequest, RunInput
 
 

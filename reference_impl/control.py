@@ -18,7 +18,7 @@ from hostproof.reference_impl.sessions import StoredPause, ThreadKey
 from hostproof.reference_impl.values import Json, is_record
 
 if TYPE_CHECKING:
-    from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.pausing import Pausing
 
 

@@ -24,16 +24,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hostproof.reference_impl.agent_steps import PageTool
-from hostproof.reference_impl.agui_host import (
-    AgentSetup,
-    AguiEndpoint,
-    HostParts,
-    store_response,
-    usual_pausing,
-)
+from hostproof.reference_impl.agui_host import AguiEndpoint, usual_pausing
 from hostproof.reference_impl.control import COMMANDS, Seam, Stops
 from hostproof.reference_impl.effects import SqliteEffects
 from hostproof.reference_impl.host_errors import StoreError
+from hostproof.reference_impl.host_parts import AgentSetup, HostParts, store_response
 from hostproof.reference_impl.http_request import Headers, header_values
 from hostproof.reference_impl.ledger import SqliteLedger
 from hostproof.reference_impl.observation import Observation

@@ -13,10 +13,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeGuard
 
 from hostproof.reference_impl.host_errors import StoreError
 from hostproof.reference_impl.sqlite_store import SqliteStore, read_stored
@@ -28,6 +27,9 @@ from hostproof.reference_impl.values import (
     is_record,
     is_text,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Spent = Literal["approved", "declined", "closed", "unknown"]
 """How a request was spent; unknown by a row that is not one we wrote."""

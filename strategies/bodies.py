@@ -11,6 +11,7 @@ Source: contract, "Reader" and "Turn" (docs/contract.md).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,8 @@ from hostproof.strategies.json_values import (
     escaped,
     json_values,
     names,
+    objects,
+    some_values,
     spoken_texts,
     texts,
 )
@@ -58,16 +61,16 @@ class Allowed:
     contexts: SearchStrategy[Json] | None = None
 
 
+@cache
 def page_states() -> SearchStrategy[Record]:
     """States that the reference's validator takes: an object with a text ``page``."""
-    return st.fixed_dictionaries({"page": texts()}, optional={"seen": json_values()})
+    return objects({"page": texts()}, optional={"seen": json_values()})
 
 
+@cache
 def page_contexts() -> SearchStrategy[list[Record]]:
     """Contexts that the reference's validator takes: entries on the page and the locale."""
-    entry: SearchStrategy[Record] = st.fixed_dictionaries(
-        {"description": st.sampled_from(["page", "locale"]), "value": texts()}
-    )
+    entry = objects({"description": st.sampled_from(["page", "locale"]), "value": texts()})
     return st.lists(entry, min_size=1, max_size=2)
 
 
@@ -83,6 +86,7 @@ AGENTS: Final[Mapping[EndpointName, Allowed]] = MappingProxyType(
 """What the three agents of the contract take."""
 
 
+@cache
 def run_ids(*, slot: str = "{run}") -> SearchStrategy[str]:
     """Thread and run ids, unique by their *slot*: each character, and the longest."""
     longest = slot + "x" * (128 - SLOT_LENGTH)
@@ -93,6 +97,7 @@ def run_ids(*, slot: str = "{run}") -> SearchStrategy[str]:
     )
 
 
+@cache
 def item_ids() -> SearchStrategy[str]:
     """Ids of messages and calls: any text that is not empty, up to the longest."""
     return st.one_of(
@@ -114,28 +119,29 @@ def item_ids() -> SearchStrategy[str]:
     )
 
 
+@cache
 def _parts(*, media: bool) -> SearchStrategy[Record]:
-    text: SearchStrategy[Record] = st.fixed_dictionaries(
-        {"type": st.just("text"), "text": texts()}, optional={"x-{canary}": json_values()}
+    text = objects(
+        {"text": texts()}, fixed={"type": "text"}, optional={"x-{canary}": json_values()}
     )
     if not media:
         return text
-    other: SearchStrategy[Record] = st.fixed_dictionaries(
+    other = objects(
         {"type": st.sampled_from(_MEDIA)}, optional={"source": json_values(), "text": json_values()}
     )
     return st.one_of(text, other)
 
 
+@cache
 def contents(*, media: bool = True) -> SearchStrategy[Json]:
     """Contents of a message: a text, or parts, those that are no text only with *media*."""
     return st.one_of(texts(), st.lists(_parts(media=media), max_size=2))
 
 
+@cache
 def newest_contents() -> SearchStrategy[Json]:
     """Contents of the newest message: they say something, and in text only."""
-    said: SearchStrategy[Record] = st.fixed_dictionaries(
-        {"type": st.just("text"), "text": st.one_of(st.just("{plain}"), spoken_texts())}
-    )
+    said = objects({"text": st.one_of(st.just("{plain}"), spoken_texts())}, fixed={"type": "text"})
     around = st.lists(_parts(media=False), max_size=1)
     split = st.builds(lambda before, part, after: [*before, part, *after], around, said, around)
     return st.one_of(st.just("{plain}"), spoken_texts(), split)
@@ -143,12 +149,9 @@ def newest_contents() -> SearchStrategy[Json]:
 
 def user_messages(*, said: SearchStrategy[Json] | None = None) -> SearchStrategy[Record]:
     """Messages of a person; *said* are their contents, any by default."""
-    return st.fixed_dictionaries(
-        {
-            "id": item_ids(),
-            "role": st.just("user"),
-            "content": contents() if said is None else said,
-        },
+    return objects(
+        {"id": item_ids(), "content": contents() if said is None else said},
+        fixed={"role": "user"},
         optional={"name": texts(), "x-note": json_values()},
     )
 
@@ -157,43 +160,46 @@ def tool_messages(
     *, call_ids: SearchStrategy[str] | None = None, results: SearchStrategy[Json] | None = None
 ) -> SearchStrategy[Record]:
     """Results of calls; any call's and any result by default."""
-    return st.fixed_dictionaries(
+    return objects(
         {
             "id": item_ids(),
-            "role": st.just("tool"),
             "toolCallId": item_ids() if call_ids is None else call_ids,
             "content": contents() if results is None else results,
         },
+        fixed={"role": "tool"},
         optional={"error": texts()},
     )
 
 
+@cache
 def tool_calls() -> SearchStrategy[Record]:
     """Calls as an assistant's message holds them."""
-    function = st.fixed_dictionaries({"name": texts(), "arguments": texts()})
-    return st.fixed_dictionaries(
-        {"id": item_ids(), "function": function}, optional={"type": st.just("function")}
-    )
+    function = objects({"name": texts(), "arguments": texts()})
+    return objects({"id": item_ids(), "function": function}, fixed={"type": "function"})
 
 
+@cache
 def assistant_messages() -> SearchStrategy[Record]:
     """Messages of an assistant, with or without contents and calls."""
     calls: SearchStrategy[Json] = st.one_of(st.none(), st.lists(tool_calls(), max_size=2))
-    return st.fixed_dictionaries(
-        {"id": item_ids(), "role": st.just("assistant")},
+    return objects(
+        {"id": item_ids()},
+        fixed={"role": "assistant"},
         optional={"content": contents(), "toolCalls": calls},
     )
 
 
+@cache
 def earlier_messages() -> SearchStrategy[Record]:
     """Messages that may stand before the newest: all roles but those that instruct."""
-    others: SearchStrategy[Record] = st.fixed_dictionaries(
+    others = objects(
         {"id": item_ids(), "role": st.sampled_from(["reasoning", "activity"])},
         optional={"content": json_values(), "activityType": texts()},
     )
     return st.one_of(user_messages(), assistant_messages(), tool_messages(), others)
 
 
+@cache
 def histories() -> SearchStrategy[list[Record]]:
     """Messages said before the newest, few of them."""
     return st.lists(earlier_messages(), max_size=2)
@@ -203,14 +209,10 @@ def tools(*, allowed: tuple[str, ...]) -> SearchStrategy[Json]:
     """The page's tools: none, null, or some of the *allowed* ones in any order."""
     if not allowed:
         return st.sampled_from([[], None])
-    described: SearchStrategy[Record] = st.fixed_dictionaries(
-        {}, optional={"description": texts(), "parameters": json_values()}
-    )
-    chosen = st.lists(
-        st.tuples(st.sampled_from(allowed), described), unique_by=lambda tool: tool[0], max_size=2
-    )
+    described = objects({}, optional={"description": texts(), "parameters": json_values()})
+    chosen = objects({}, optional=dict.fromkeys(allowed, described))
     return st.one_of(
-        st.none(), chosen.map(lambda given: [{"name": name, **more} for name, more in given])
+        st.none(), chosen.map(lambda given: [{"name": name} | more for name, more in given.items()])
     )
 
 
@@ -233,6 +235,7 @@ def _members(allowed: Allowed) -> dict[str, SearchStrategy[Json]]:
     }
 
 
+@cache
 def run_inputs(*, allowed: Allowed) -> SearchStrategy[Record]:
     """Bodies that say something new, on a thread where nothing is pending."""
     newest = user_messages(said=newest_contents())
@@ -240,12 +243,18 @@ def run_inputs(*, allowed: Allowed) -> SearchStrategy[Record]:
         messages = st.builds(lambda before, last: [*before, last], histories(), newest)
     else:
         messages = newest.map(lambda last: [last])
-    return st.fixed_dictionaries(
+    return objects(
         {"threadId": run_ids(slot="{thread}"), "runId": run_ids(), "messages": messages},
         optional={**_members(allowed), "resume": st.sampled_from([None, []])},
     )
 
 
+def decisions() -> SearchStrategy[Record]:
+    """Answers in the form of a decision, which a plain question takes like any other."""
+    return objects({"approved": st.booleans(), "by": texts()}, optional={"note": texts()})
+
+
+@cache
 def answers(
     *, allowed: Allowed, interrupt_id: str = "{interrupt}", speaks: bool = False
 ) -> SearchStrategy[Record]:
@@ -257,36 +266,37 @@ def answers(
         interrupt_id: of the interrupt.
         speaks: whether the newest message is always a person's.
     """
-    entry: SearchStrategy[Record] = st.fixed_dictionaries(
-        {"interruptId": st.just(interrupt_id), "status": st.just("resolved")},
-        optional={"payload": json_values()},
+    entry = objects(
+        {"payload": st.one_of(some_values(), decisions())},
+        fixed={"interruptId": interrupt_id, "status": "resolved"},
     )
     last = st.lists(user_messages(), min_size=1 if speaks else 0, max_size=1)
     messages = st.builds(lambda before, newest: [*before, *newest], histories(), last)
-    return st.fixed_dictionaries(
+    return objects(
         {
-            "threadId": st.just("{thread}"),
             "runId": run_ids(),
             "messages": messages,
             "resume": entry.map(lambda one: [one]),
         },
+        fixed={"threadId": "{thread}"},
         optional=_members(allowed),
     )
 
 
+@cache
 def client_results(*, allowed: Allowed, call_id: str = "{call}") -> SearchStrategy[Record]:
     """Bodies that bring the result of the call the page runs; their ``resume`` is not read."""
     result = tool_messages(call_ids=st.just(call_id), results=contents(media=False))
-    unread: SearchStrategy[Record] = st.fixed_dictionaries(
+    unread = objects(
         {"interruptId": item_ids(), "status": st.sampled_from(["resolved", "cancelled"])},
         optional={"payload": json_values()},
     )
-    return st.fixed_dictionaries(
+    return objects(
         {
-            "threadId": st.just("{thread}"),
             "runId": run_ids(),
             "messages": st.builds(lambda before, last: [*before, last], histories(), result),
         },
+        fixed={"threadId": "{thread}"},
         optional={
             **_members(allowed),
             "resume": st.one_of(st.none(), st.lists(unread, max_size=2)),

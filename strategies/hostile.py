@@ -10,6 +10,7 @@ Every hostile value carries ``{canary}``, unless it can hold none.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from hostproof.strategies.accepted_changes import ACCEPTED_CHANGES
 from hostproof.strategies.bodies import AGENTS, Allowed, answers, client_results, run_inputs
 from hostproof.strategies.drawn import ACCEPTED, ByteOp, DrawnCase, Expectation
 from hostproof.strategies.edits import edited, filled
-from hostproof.strategies.json_values import CANARY, json_values
+from hostproof.strategies.json_values import CANARY, json_values, objects
 from hostproof.strategies.plan_changes import PLAN_CHANGES
 from hostproof.strategies.reader_changes import CODE as READER_CODE
 from hostproof.strategies.reader_changes import READER_CHANGES
@@ -43,6 +44,7 @@ PAUSED_AT: Final[EndpointName] = "main"
 
 _SHARES: Final = {READER_CODE: 6, None: 3}
 """How often a code's changes are drawn, against once for any other code."""
+_WIRE_SHARES: Final[dict[str | None, int]] = {"ERR_INVALID_JSON": 6}
 
 _SLOTS_KEPT: Final = {
     name: f"{{{name}}}"
@@ -59,6 +61,7 @@ _SHAPED: Final = (
 )  # fmt: skip
 
 
+@cache
 def base_bodies(
     *, allowed: Allowed, situation: Situation, speaks: bool = False
 ) -> SearchStrategy[Record]:
@@ -192,17 +195,24 @@ def several_changes(
     possible = _possible(changes, places)
     variants = {change.id: varied(change) for change in possible}
     groups = st.sampled_from(_by_share(possible))
-    picks = groups.flatmap(st.sampled_from)
-    more = st.lists(picks, min_size=1, max_size=2)
+    more = {
+        place: st.lists(
+            st.sampled_from([change for change in possible if _is_for(change, place)]),
+            min_size=1,
+            max_size=2,
+        )
+        for place in places.all
+        if any(_is_for(change, place) for change in possible)
+    }
 
     @st.composite
     def cases(draw: DrawFn) -> DrawnCase:
-        first = draw(picks)
+        first = draw(st.sampled_from(draw(groups)))
         place = draw(_places_of(first, places))
         base = draw(places.base(place, speaks=True))
         made: list[str] = []
         body: Json = base
-        for change in (first, *draw(more)):
+        for change in (first, *draw(more[place])):
             try:
                 body = edited(body, draw(variants[change.id]), _last(body))
             except _NO_WAY:
@@ -234,13 +244,11 @@ def wire_bodies(
     if not changes:
         raise ValueError("there are no changes to draw from")
     places = _Places(endpoints, ("fresh",))
-    # The large ones are few: they take as long as a hundred others.
-    light = [change for change in changes if not change.aggressive]
-    picks = st.sampled_from([*light, *light, *light, *changes])
+    groups = st.sampled_from(_wire_by_share(changes))
 
     @st.composite
     def cases(draw: DrawFn) -> DrawnCase:
-        change = draw(picks)
+        change = draw(st.sampled_from(draw(groups)))
         place = draw(places.unspoiled)
         base = draw(places.base(place, speaks=True))
         return DrawnCase(
@@ -278,8 +286,8 @@ def damaged_bodies(*, bodies: SearchStrategy[DrawnCase]) -> SearchStrategy[Drawn
 
 def shapes(*, endpoints: Mapping[EndpointName, Allowed] = AGENTS) -> SearchStrategy[DrawnCase]:
     """JSON values of any shape, some with a run's members, sent as bodies."""
-    members: SearchStrategy[Json] = st.fixed_dictionaries(
-        {"x-marker": st.just(CANARY)}, optional={name: json_values() for name in _SHAPED}
+    members = objects(
+        {}, fixed={"x-marker": CANARY}, optional={name: json_values() for name in _SHAPED}
     )
     return st.builds(
         lambda body, endpoint: DrawnCase(kind="shape", body=body, endpoint=endpoint),
@@ -352,10 +360,28 @@ def _by_share(changes: Sequence[Change]) -> list[list[Change]]:
     ]
 
 
+def _wire_by_share(changes: Sequence[WireChange]) -> list[list[WireChange]]:
+    """Group changes by their code; the large ones are few, they take as long as many others."""
+    light = [change for change in changes if not change.aggressive]
+    codes = dict.fromkeys(change.code for change in light)
+    groups = [
+        [change for change in light if change.code == code]
+        for code in codes
+        for _ in range(_WIRE_SHARES.get(code, 2))
+    ]
+    large = [change for change in changes if change.aggressive]
+    return [*groups, large] if large else groups
+
+
 def _places_of(change: Change, places: _Places) -> SearchStrategy[tuple[EndpointName, Situation]]:
     if change.code == READER_CODE:
         return places.unspoiled
     return st.just((change.endpoint, change.situation))
+
+
+def _is_for(change: Change, place: tuple[EndpointName, Situation]) -> bool:
+    """Say whether a change can be made there: what it fills its slots with is at hand."""
+    return change.code == READER_CODE or (change.endpoint, change.situation) == place
 
 
 def _last(body: Json) -> dict[str, str]:

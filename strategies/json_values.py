@@ -8,16 +8,22 @@ that whoever quotes one is found out. A brace that was drawn as such is written
 
 from __future__ import annotations
 
+from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hypothesis.strategies import SearchStrategy
 
-    from hostproof.reference_impl.values import Json
+    from hostproof.reference_impl.values import Json, Record
 
 CANARY: Final = "{canary}"
+MOST_OPTIONAL: Final = 4
+"""How many members that may be left off are drawn for one object, at most."""
 
 CORNERS: Final = (
     "\x00",
@@ -94,11 +100,13 @@ _PLAIN: Final = st.text(max_size=8).map(escaped)
 _CORNERS: Final = st.sampled_from([escaped(corner) for corner in CORNERS])
 
 
+@cache
 def texts() -> SearchStrategy[str]:
     """Texts: short ones of any characters, marked ones, the corners, a long one."""
     return st.one_of(_PLAIN, marked_texts(), _CORNERS, st.just(LONG))
 
 
+@cache
 def marked_texts() -> SearchStrategy[str]:
     """Texts with the canary in them."""
     return st.one_of(
@@ -108,11 +116,13 @@ def marked_texts() -> SearchStrategy[str]:
     )
 
 
+@cache
 def spoken_texts() -> SearchStrategy[str]:
     """Texts that say something: they are never white space alone."""
     return texts().map(lambda text: f"Say {text}.")
 
 
+@cache
 def numbers() -> SearchStrategy[int | float]:
     """Numbers that a double holds: small ones first, then the corners."""
     return st.one_of(
@@ -123,11 +133,13 @@ def numbers() -> SearchStrategy[int | float]:
     )
 
 
+@cache
 def scalars() -> SearchStrategy[Json]:
     """Null, booleans, numbers and texts."""
     return st.one_of(st.none(), st.booleans(), numbers(), texts())
 
 
+@cache
 def names() -> SearchStrategy[str]:
     """Names of members, those of objects' own machinery among them."""
     return st.one_of(st.sampled_from(NAMES), texts())
@@ -140,13 +152,20 @@ def containers(inner: SearchStrategy[Json]) -> SearchStrategy[Json]:
     )
 
 
+@cache
 def json_values() -> SearchStrategy[Json]:
     """JSON values of any shape that I-JSON admits, up to three levels of many parts."""
-    leaves = scalars()
-    small = st.one_of(leaves, containers(leaves))
-    return st.one_of(leaves, containers(small), deep_values())
+    return st.one_of(st.none(), some_values())
 
 
+@cache
+def some_values() -> SearchStrategy[Json]:
+    """JSON values of any shape but null."""
+    small = st.one_of(scalars(), containers(scalars()))
+    return st.one_of(st.booleans(), numbers(), texts(), containers(small), deep_values())
+
+
+@cache
 def deep_values() -> SearchStrategy[Json]:
     """Values that are nested deeply, as far as a body of theirs may be."""
     return st.builds(nested, st.sampled_from([4, 20, 100]), st.booleans())
@@ -160,12 +179,43 @@ def nested(levels: int, is_list: bool) -> Json:
     return value
 
 
+@cache
 def wrong_lists() -> SearchStrategy[list[Json]]:
     """Arrays with the canary in them."""
     return st.lists(scalars(), max_size=2).map(lambda items: [CANARY, *items])
 
 
+@cache
 def wrong_objects() -> SearchStrategy[dict[str, Json]]:
     """Objects with the canary in a name and in a value, and no member that anyone asks for."""
     others = st.dictionaries(st.sampled_from(("a", "x-b", "__proto__")), scalars(), max_size=2)
     return others.map(lambda members: {CANARY: CANARY, **members})
+
+
+def objects(
+    required: Mapping[str, SearchStrategy[Json]],
+    *,
+    fixed: Mapping[str, Json] = MappingProxyType({}),
+    optional: Mapping[str, SearchStrategy[Json]] = MappingProxyType({}),
+) -> SearchStrategy[Record]:
+    """
+    Objects of given members, in any order but for the first.
+
+    Args:
+        required: members that are always there.
+        fixed: members that are always there and always the same; they come first.
+        optional: members of which a few are there, rarely more than two.
+    """
+    names = tuple(required)
+    needed = st.tuples(*required.values())
+    if not optional:
+        return needed.map(lambda values: {**fixed, **dict(zip(names, values, strict=True))})
+    pairs = [_named(name, value) for name, value in optional.items()]
+    extra = st.lists(st.one_of(pairs), max_size=min(len(pairs), MOST_OPTIONAL))
+    return st.tuples(needed, extra).map(
+        lambda drawn: {**fixed, **dict(zip(names, drawn[0], strict=True)), **dict(drawn[1])}
+    )
+
+
+def _named(name: str, values: SearchStrategy[Json]) -> SearchStrategy[tuple[str, Json]]:
+    return values.map(lambda value: (name, value))

@@ -24,7 +24,14 @@ READS_OR_WRITES = {
     "reference_impl/agent.py": "runs tools, which may take their time",
     "reference_impl/agui_events.py": "the wire: AG-UI's models and encoder",
     "reference_impl/agui_host.py": "the host: HTTP in, events out",
+    "reference_impl/effects.py": "keeps effects in SQLite",
     "reference_impl/embedded.py": "the host as it is served",
+    "reference_impl/host_parts.py": "the host's parts: HTTP responses among them",
+    "reference_impl/ledger.py": "keeps spent decisions in SQLite",
+    "reference_impl/pausing.py": "keeps and settles pauses in their stores",
+    "reference_impl/sqlite_store.py": "SQLite",
+    "reference_impl/tools.py": "tools take their time",
+    "reference_impl/agent_steps.py": "what a tool that takes its time gives",
     "reference_impl/http_request.py": "reads a body as it comes",
     "reference_impl/leases.py": "asks the system whether a process lives",
     "reference_impl/serving.py": "serves on a port",
@@ -94,6 +101,10 @@ def test_what_is_shipped_is_listed(target):
     listed = PYPROJECT["tool"]["hatch"]["build"]["targets"][target]["only-include"]
 
     assert set(FOLDERS) | {".links/hostproof/__init__.py"} <= set(listed)
+
+
+TABLES = {"strategies/decisions.py"}
+"""Modules that are tables of data: as long as their rows need."""
 
 
 def imported(path):
@@ -201,6 +212,7 @@ def test_modules_are_of_a_size_that_can_be_read(folder):
         path.name: lines
         for path in (ROOT / folder).rglob("*.py")
         if (lines := len(path.read_text().splitlines())) > 400
+        and path.relative_to(ROOT).as_posix() not in TABLES
     }
 
     assert long == {}

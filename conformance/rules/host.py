@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.recording import Recording
-    from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.http_request import Headers
 
 PROBLEM: Final = "application/problem+json"

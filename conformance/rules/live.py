@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hostproof.conformance.recording import Facts, Recording
     from hostproof.conformance.rule import Build, Judge
     from hostproof.reference_impl.agent_steps import PageTool
-    from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.reader import ReaderRequest, RunInput
     from hostproof.reference_impl.turn import Facts as TurnFacts
     from hostproof.reference_impl.turn import Held, Plan, Rules

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.recording import Facts, Recording
     from hostproof.conformance.rule import Judge
-    from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.refusals import Refusal
 
 BEGINNINGS: Final = ("RUN_STARTED", "RUN_ERROR")

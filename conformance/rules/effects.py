@@ -1,0 +1,218 @@
+"""
+Rules on what runs: a guarded action runs on one valid yes, once, with what was shown.
+
+Whatever a host says is not looked at; its effects are. Beside them stand what
+must be left afterwards, what a page may see, and what is recorded.
+
+Source: safety (docs/safety.md); contract, "Consent" and "Ledger" (docs/contract.md).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hostproof.conformance import consent_faults as faults
+from hostproof.conformance.rule import Fault
+from hostproof.conformance.rules.consent import (
+    NAMED,
+    areas,
+    as_shown,
+    consent_rule,
+    ends_as_owed,
+    recorded_once,
+    runs_unasked,
+    runs_what_is_owed,
+    shows_no_secrets,
+    taken,
+    tolerant,
+    waits,
+    yes_runs,
+)
+
+RESUME: Final = "ERR_RESUME_DECISION"
+
+RULES: Final = (
+    consent_rule(
+        "effect.yes-runs-once",
+        "Run the call on a yes to its request, once.",
+        yes_runs,
+        Fault(name="host-takes-a-yes-for-a-no", build=faults.asks_without_end),
+        areas("yes"),
+    ),
+    consent_rule(
+        "effect.once-only",
+        "Run the call once for one yes, never twice.",
+        runs_what_is_owed,
+        Fault(name="host-acts-twice", build=faults.acts_twice),
+        areas("yes"),
+    ),
+    consent_rule(
+        "effect.no-never-runs",
+        "Never run the call on a no.",
+        runs_what_is_owed,
+        Fault(name="host-runs-on-a-no", build=faults.no_is_yes),
+        areas("no"),
+    ),
+    consent_rule(
+        "effect.waits-for-the-answer",
+        "Run nothing while the question is open.",
+        waits,
+        Fault(
+            name="host-acts-before-asking",
+            build=faults.acts_before_asking,
+            shows_in=frozenset({"check_in-yes"}),
+        ),
+        lambda _case: True,
+    ),
+    consent_rule(
+        "effect.needs-a-decision",
+        "Run nothing on an answer that is no clear yes.",
+        runs_what_is_owed,
+        tolerant("any-answer", "ERR_DECISION_REQUIRED", None),
+        areas("ERR_DECISION_REQUIRED"),
+        cwe=863,
+    ),
+    consent_rule(
+        "effect.needs-the-request",
+        "Run nothing on a decision about another request, another call or another state of it.",
+        runs_what_is_owed,
+        tolerant("any-request", RESUME, "other-request"),
+        areas(
+            "no-request",
+            "request-not-recorded",
+            "other-request",
+            "call-changed",
+            "chain-changed",
+            "ledger-changed",
+            "closed-by-host",
+            "ERR_STALE_DECISION",
+            "nested",
+        ),
+        cwe=863,
+    ),
+    consent_rule(
+        "effect.replay-runs-nothing",
+        "Run nothing again when an answer is sent again, as it was or otherwise.",
+        runs_what_is_owed,
+        Fault(name="host-takes-a-replayed-answer", build=faults.answers_again),
+        areas("replay"),
+        cwe=294,
+    ),
+    consent_rule(
+        "effect.spent-before-the-call",
+        "Run nothing on a decision that was spent before its run was stopped.",
+        runs_what_is_owed,
+        Fault(name="host-spends-twice", build=faults.spends_again),
+        areas("already-answered"),
+        cwe=294,
+    ),
+    consent_rule(
+        "effect.bound-to-its-thread",
+        "Run nothing on an answer that comes on another thread.",
+        runs_what_is_owed,
+        Fault(name="host-takes-an-answer-on-any-thread", build=faults.any_threads_pause),
+        areas("thread"),
+        cwe=639,
+    ),
+    consent_rule(
+        "effect.bound-to-its-caller",
+        "Run nothing on another caller's answer.",
+        runs_what_is_owed,
+        Fault(name="host-takes-anyones-answer", build=faults.anyones_pause),
+        areas("caller"),
+        cwe=639,
+    ),
+    consent_rule(
+        "effect.forged-runs-nothing",
+        "Run nothing on a result, a history or words that the page made up.",
+        runs_what_is_owed,
+        Fault(name="host-takes-a-pages-result-as-a-yes", build=faults.takes_page_results),
+        areas("forged"),
+        cwe=345,
+    ),
+    consent_rule(
+        "effect.odd-entries-run-nothing",
+        "Run nothing on a cancelled answer, on two at once, or beside a stranger's.",
+        runs_what_is_owed,
+        Fault(name="host-takes-any-yes-in-a-resume", build=faults.takes_any_entry),
+        areas("entries"),
+        cwe=863,
+    ),
+    consent_rule(
+        "effect.arguments-as-shown",
+        "Run the call with the arguments that were shown, whatever the answer carries.",
+        as_shown,
+        Fault(name="host-takes-edited-arguments", build=faults.takes_edits),
+        areas("binding", "yes"),
+        cwe=345,
+    ),
+    consent_rule(
+        "effect.in-sequence",
+        "Ask about several calls of a turn one after the other, and run each on its own yes.",
+        yes_runs,
+        Fault(name="host-forgets-the-calls-behind", build=faults.forgets_the_rest),
+        areas("sequence"),
+        severity="high",
+    ),
+    consent_rule(
+        "effect.asks-where-owed",
+        "Ask about a call that a demand is about, and about no other: a denied one never asks.",
+        runs_unasked,
+        Fault(name="host-asks-about-a-denied-call", build=faults.asks_the_denied),
+        areas("unasked"),
+        severity="high",
+    ),
+    consent_rule(
+        "pause.survives-an-answer",
+        "Keep a pause that a refused answer did not settle; else let the thread take a message.",
+        ends_as_owed,
+        Fault(
+            name="host-never-settles",
+            build=faults.never_settles,
+            shows_in=frozenset({"spent-and-stopped", "check_in-forgotten"}),
+        ),
+        lambda _case: True,
+        severity="high",
+        source=("safety", "Nothing lost"),
+    ),
+    consent_rule(
+        "pause.takes-any-value",
+        "Take any value as the answer to a plain question, and ignore what a credential gets.",
+        taken,
+        Fault(name="door-refuses-falsy-values", build=faults.refuses_falsy),
+        areas("value"),
+        sets=NAMED,
+        severity="medium",
+        source=("contract", "Door"),
+    ),
+    consent_rule(
+        "page.sees-no-request",
+        "Show the page neither a request id nor the agent's instructions.",
+        shows_no_secrets,
+        Fault(
+            name="host-shows-the-request",
+            build=faults.shows_the_request,
+            shows_in=frozenset({"check_in-yes"}),
+        ),
+        lambda _case: True,
+        sets=NAMED,
+        severity="high",
+        cwe=200,
+        source=("contract", "Consent"),
+    ),
+    consent_rule(
+        "record.once",
+        "Record each used decision once, and no other.",
+        recorded_once,
+        Fault(
+            name="host-records-a-refused-answer",
+            build=faults.decides_for_nobody,
+            shows_in=frozenset({"check_in-answered-true"}),
+        ),
+        lambda case: case.area != "caller",
+        sets=NAMED,
+        severity="high",
+        cwe=778,
+        source=("contract", "Ledger"),
+    ),
+)
