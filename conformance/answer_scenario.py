@@ -126,7 +126,7 @@ class AnswerScenario:
         return Recording(
             case=facts,
             control=control,
-            changed=(changed,),
+            changed=changed,
             after=after,
             others=tuple(self.others),
             seen=seen,
@@ -148,7 +148,7 @@ class AnswerScenario:
             ended_owed=self.answer.effects,
         )
         facts = self.case.facts(self.canary)
-        return Recording(case=facts, changed=(changed,), after=after, seen=seen)
+        return Recording(case=facts, changed=changed, after=after, seen=seen)
 
     async def _control(self) -> tuple[Exchange, tuple[Record, ...]]:
         """Answer the twin's pauses with a yes each, to the end."""
@@ -162,7 +162,9 @@ class AnswerScenario:
             exchange = await self._yes(thread)
         return exchange, await self._look(thread)
 
-    async def _own(self, control: tuple[Record, ...]) -> tuple[Exchange, Exchange | None, Seen]:
+    async def _own(
+        self, control: tuple[Record, ...]
+    ) -> tuple[tuple[Exchange, ...], Exchange | None, Seen]:
         answer = self.answer
         thread = await self._paused("own")
         paused = await self._look(thread)
@@ -172,27 +174,42 @@ class AnswerScenario:
             await self._set_up(thread, setup, f"setup-{number}")
         for command in answer.commands:
             await self._command(command, thread)
-        changed = await self.host.send(self._request(thread))
-        thread.note(changed)
+        changed = await self._answers(thread)
+        won = self._won(changed)
+        owed = int(any(won)) if answer.at_once else answer.effects
+        for exchange in changed:
+            thread.note(exchange)
         answered = await self._look(thread)
         for command in answer.undo:
             await self.host.control(command, thread.id)
         after = await self._follow(thread)
         ended = await self._look(thread)
         seen = Seen(
-            owed=answer.effects,
+            owed=owed,
+            won=won,
             shown=tuple(thread.shown_call(row["callId"]) for row in answered),
             control=control,
             control_owed=self._effects_of_yes(),
             paused=paused,
             answered=answered,
             ended=ended,
-            ended_owed=self._owed_in_the_end(),
+            ended_owed=self._owed_in_the_end(owed),
             secrets=(*thread.requests, *sorted(thread.instructions)),
             records=tuple(row for row in thread.decisions if row.get("request") in thread.requests),
             records_owed=self._records_owed(),
         )
         return changed, after, seen
+
+    async def _answers(self, thread: PausedThread) -> tuple[Exchange, ...]:
+        """Send the answer that the case is about, or those that are sent at once."""
+        if not self.answer.at_once:
+            return (await self.host.send(self._request(thread)),)
+        slots = self._slots(thread)
+        requests = [
+            self._answer(thread, f"race-{number}", filled(list(entries), slots))
+            for number, entries in enumerate(self.answer.at_once)
+        ]
+        return tuple(await self.host.race(requests))
 
     async def _set_up(self, thread: PausedThread, sent: Record, run: str) -> None:
         exchange = await self.host.send(
@@ -207,22 +224,30 @@ class AnswerScenario:
         thread.note(exchange)
         await self._look(thread)
 
+    def _won(self, changed: tuple[Exchange, ...]) -> tuple[bool, ...]:
+        """Say of the answers at once that were taken whether each was a yes."""
+        sent = self.answer.at_once
+        return tuple(
+            entries[0]["payload"]["approved"] is True
+            for entries, exchange in zip(sent, changed, strict=False)
+            if isinstance(outcome_of(exchange), Accepted)
+        )
+
     def _effects_of_yes(self) -> int:
         if self.answer.cue in NOT_GUARDED:
             return 0
         return 2 if self.answer.cue in TWO_CALLS else 1
 
-    def _owed_in_the_end(self) -> int:
-        if self.answer.follow == "answerable" and self.answer.cue not in NOT_GUARDED:
-            return self.answer.effects + 1
-        return self.answer.effects
+    def _owed_in_the_end(self, owed: int) -> int:
+        asked_again = self.answer.follow == "answerable"
+        return owed + (asked_again and self.answer.cue not in NOT_GUARDED)
 
     def _records_owed(self) -> int:
         """Count the decisions that are used: those of the setup, the answer, and what follows."""
         if self.answer.cue in NOT_GUARDED:
             return 0
         used = len(self.answer.setup)
-        used += self.answer.code is None
+        used += self.answer.code is None or bool(self.answer.at_once)
         return used + (self.answer.follow == "answerable")
 
     async def _follow(self, thread: PausedThread) -> Exchange | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
-from hostproof.conformance.fault_sessions import SessionsAround
+from hostproof.conformance.fault_sessions import SessionsAround, Unleased
 from hostproof.reference_impl.agent import ReferenceAgent
 from hostproof.reference_impl.refusals import Refusal
 from hostproof.reference_impl.tools import anyone_may
@@ -128,6 +128,11 @@ class Generous:
 def spends_again(parts: HostParts) -> HostParts:
     """Take a decision whose request was spent before."""
     return replace(parts, ledger=Generous(parts.ledger))
+
+
+def loses_the_race(parts: HostParts) -> HostParts:
+    """Hold no thread and spend nothing: whoever comes while a pause is open answers it."""
+    return replace(spends_again(parts), sessions=Unleased(parts.sessions))
 
 
 def refuses_falsy(parts: HostParts) -> HostParts:

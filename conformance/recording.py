@@ -78,6 +78,7 @@ class Seen:
 
     Attributes:
         owed: how many effects are owed after the answer.
+        won: of answers sent at once, whether each that was taken was a yes.
         shown: the arguments of the calls that the page was shown, in order.
         control: effects on the twin thread, whose pause was answered with a yes.
         control_owed: how many are owed there.
@@ -91,6 +92,7 @@ class Seen:
     """
 
     owed: int
+    won: tuple[bool, ...] = ()
     shown: tuple[Record, ...] = ()
     control: tuple[Record, ...] = ()
     control_owed: int = 0

@@ -70,10 +70,8 @@ class SequencesResult:
 
     def table(self) -> str:
         """Write the counts, one a line."""
-        lines = [
-            f"{self.sequences} sequences, {self.steps} steps (mean {self.mean_length:.1f}),"
-            f" {self.restarted} with a restart, {self.seconds:.0f} s"
-        ]
+        made = f"{self.sequences} sequences, {self.steps} steps (mean {self.mean_length:.1f})"
+        lines = [f"{made}, {self.restarted} with a restart, {self.seconds:.0f} s"]
         for title, counts in (("steps", self.kinds), ("refusals", self.refusals)):
             lines.append(title)
             lines += [f"  {count:>7}  {name}" for name, count in sorted(counts.items())]

@@ -229,7 +229,7 @@ class _Performance:
         return Effect(
             tool=clipped(printable(tool), 40) if is_text(tool) else "",
             amount=amount if is_number(amount) else None,
-            asked_at=self._bodies.asked_at(_member(arguments, "to"), self._world.at),
+            asked_at=self._bodies.asked_at(_member(arguments, "to")),
         )
 
 

@@ -20,7 +20,7 @@ from hostproof.conformance.embedded_profile import embedded_profile
 from hostproof.conformance.embedded_run import EMBEDDED_NAME, LOGS
 from hostproof.conformance.host_under_test import HostUnderTest
 from hostproof.reference_impl.agent import ReferenceAgent
-from hostproof.reference_impl.embedded import LOOK_INSIDE, build_host, new_tokens
+from hostproof.reference_impl.embedded import LOOK_INSIDE, SETUPS, build_host, new_tokens
 from hostproof.strategies.sequence_steps import Restart
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.rule import Build
-    from hostproof.reference_impl.agui_host import HostParts
+    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.embedded import EmbeddedHost
     from hostproof.reference_impl.tools import OwnTool
     from hostproof.reference_impl.values import Record
@@ -153,7 +153,7 @@ class _EmbeddedStanding:
 
     def _begin(self) -> None:
         self.served = self.build()
-        target = AsgiTarget(self.served.app)
+        target = AsgiTarget(self.served.app, path=SETUPS[0].path)
         self.host = HostUnderTest(target, self.profile, self.profile.limits.exchange)
 
     async def restart(self) -> None:

@@ -54,6 +54,7 @@ class AnswerCase:
         setup: resume entries that are sent, and must be taken, before it.
         commands: control commands before it.
         resume: the resume entries it sends.
+        at_once: sets of resume entries that are sent at the same moment in its place.
         messages: the messages it sends.
         caller: whether the pause's caller sends it, or another.
         thread: whether it goes to the pause's thread, or to another.
@@ -73,6 +74,7 @@ class AnswerCase:
     setup: tuple[Record, ...] = ()
     commands: tuple[str, ...] = ()
     resume: tuple[Record, ...] | None
+    at_once: tuple[tuple[Record, ...], ...] = ()
     messages: tuple[Record, ...] = ()
     caller: Literal["same", "other"] = "same"
     thread: Literal["same", "other"] = "same"
@@ -347,6 +349,24 @@ def _replays() -> Iterator[AnswerCase]:
             )
 
 
+RACE_ROUNDS: Final = 3
+
+
+def _races() -> Iterator[AnswerCase]:
+    yes, no = (entry(YES),), (entry(NO),)
+    fields = {"yes": (yes,) * 8, "yes-and-no": (yes, no) * 4}
+    for kind, answers in fields.items():
+        for number in range(1, RACE_ROUNDS + 1):
+            yield AnswerCase(
+                id=f"race-of-{kind}-{number}",
+                area="race",
+                resume=None,
+                at_once=answers,
+                effects=1,
+                follow="message",
+            )
+
+
 def _foreign() -> Iterator[AnswerCase]:
     yield AnswerCase(
         id="answer-on-another-thread",
@@ -436,6 +456,7 @@ ANSWER_CASES: Final[tuple[AnswerCase, ...]] = (
     *_stale(),
     *_nested(),
     *_replays(),
+    *_races(),
     *_foreign(),
     *_binding(),
 )

@@ -16,7 +16,7 @@ import tempfile
 import time
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -37,9 +37,16 @@ def serve_command(database: Path | str, *options: str) -> list[str]:
 class HostProcess:
     """One process; its base URL is in the first line that it prints."""
 
-    def __init__(self, process: subprocess.Popen[bytes], output: IO[bytes]):
-        self._process = process
-        self._output = output
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str] | None = None):
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is stopped
+        self._process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            cwd=ROOT,
+            env={**os.environ, **(environ or {})},
+        )
         self.url = ""
 
     @property
@@ -59,16 +66,7 @@ class HostProcess:
         cls, command: Sequence[str], environ: Mapping[str, str] | None = None
     ) -> HostProcess:
         """Start a command, and wait until its port takes connections."""
-        output = tempfile.TemporaryFile()
-        process = subprocess.Popen(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            cwd=ROOT,
-            env={**os.environ, **(environ or {})},
-        )
-        host = cls(process, output)
+        host = cls(command, environ)
         try:
             await host._until_ready()
         except BaseException:

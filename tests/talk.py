@@ -49,9 +49,7 @@ class Talk:
             body=json.dumps(body).encode("ascii"),
         )
 
-    def message(
-        self, thread: str, text: str, path: str | None = None, **members: Json
-    ) -> Request:
+    def message(self, thread: str, text: str, path: str | None = None, **members: Json) -> Request:
         """Say a text."""
         message = {"id": str(uuid.uuid4()), "role": "user", "content": text}
         return self._request(thread, {"messages": [message], **members}, path)

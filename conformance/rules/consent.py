@@ -82,6 +82,35 @@ def runs_unasked(recording: Recording) -> Breach | None:
     return runs_what_is_owed(recording)
 
 
+def runs_at_most_once(recording: Recording) -> Breach | None:
+    """Demand that answers sent at once run the call at most once."""
+    seen = recording.seen
+    if seen is None or len(seen.answered) <= 1:
+        return None
+    return Breach(
+        expected="at most one call run after answers sent at once",
+        seen=f"{_calls(len(seen.answered))} run",
+        place="effects",
+    )
+
+
+def one_answer_wins(recording: Recording) -> Breach | None:
+    """Demand that of answers sent at once one is taken, and that its call runs only on a yes."""
+    seen = recording.seen
+    if seen is None:
+        return None
+    if len(seen.won) != 1:
+        return Breach(expected="one answer is taken", seen=f"{len(seen.won)} answers are taken")
+    owed = 1 if seen.won[0] else 0
+    if len(seen.answered) == owed:
+        return None
+    return Breach(
+        expected=f"{_calls(owed)} run after the winning {'yes' if owed else 'no'}",
+        seen=f"{_calls(len(seen.answered))} run",
+        place="effects",
+    )
+
+
 def waits(recording: Recording) -> Breach | None:
     """Demand that nothing runs while the question is open."""
     seen = recording.seen
