@@ -148,7 +148,7 @@ class AnswerScenario:
             ended_owed=self.answer.effects,
         )
         facts = self.case.facts(self.canary)
-        return Recording(case=facts, changed=changed, after=after, seen=seen)
+        return Recording(case=facts, changed=(changed,), after=after, seen=seen)
 
     async def _control(self) -> tuple[Exchange, tuple[Record, ...]]:
         """Answer the twin's pauses with a yes each, to the end."""

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 _DOOR: Final = DoorFacts(caller="", chain=None, ledger=None, closed=False)
 """What the door knows: nothing, and a plain question asks nothing of it."""
 
+_KINDS: Final[dict[str, str]] = {"question": "question", "client-call": "client"}
+"""What the host calls the pause of a situation."""
+
 _CARRIED: Final[tuple[Carried, ...]] = ("state", "context")
 
 
@@ -92,7 +95,7 @@ def _planned(
     try:
         turn = plan_turn(request, held, facts, Rules(frontend_tools=tools, accept=accept)).turn
         if isinstance(turn, AnswerTurn):
-            admit({"kind": standing.situation}, turn.answer, _DOOR)
+            admit({"kind": _KINDS.get(standing.situation)}, turn.answer, _DOOR)
     except Refusal as refusal:
         return _owed(refusal)
     return Owed(code=None, status=200)

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from hostproof.conformance.outcome import Broken as BrokenOutcome
 from hostproof.conformance.outcome import outcome_of
 from hostproof.conformance.recording import Facts, Owed
 from hostproof.conformance.rule import Breach
@@ -102,10 +103,17 @@ def broken_rules(recording: Recording, rules: Sequence[Rule], *, is_owed: bool) 
     crash = next((one.crash for one in recording.exchanges if one.crash is not None), None)
     place = "" if crash is None else crash_place(crash)
     broken = False
+    # An answer that broke is the safety rules' business; it says nothing about what was owed.
+    is_answered = not any(
+        isinstance(outcome_of(one), BrokenOutcome) for one in recording.changed
+    )
     for rule in rules:
         # What an error may show does not hang on where in the request the fault was.
-        safety = "safety" in rule.sets
-        if not (rule.applies(as_body) if safety else is_owed and rule.applies(facts)):
+        if "safety" in rule.sets:
+            applies = rule.applies(as_body)
+        else:
+            applies = is_owed and is_answered and rule.applies(facts)
+        if not applies:
             continue
         breach = rule.judge(recording)
         if breach is not None:

@@ -47,7 +47,7 @@ class SequencesResult:
         sequences: how many were performed, until one failed.
         steps: how many steps they made.
         kinds: how often each kind of step was made.
-        refusals: how often each refusal was owed, and given.
+        refusals: how often each refusal was owed; again those that a RUN_ERROR says.
         restarted: how many sequences restarted the host.
         seconds: how long it took.
         failure: the shortest failing sequence that was found, or ``None``.
@@ -99,6 +99,8 @@ class _Counts:
             self.kinds.update(one.step.kinds())
             if isinstance(one.owed, Refuses):
                 self.refusals[refusal_name(one.owed)] += 1
+                if one.owed.in_stream:
+                    self.refusals[f"{refusal_name(one.owed)} (RUN_ERROR)"] += 1
 
 
 def refusal_name(owed: Refuses) -> str:

@@ -50,6 +50,7 @@ _SLOTS_KEPT: Final = {
     name: f"{{{name}}}"
     for name in ("thread", "run", "plain", "canary", "interrupt", "call", "brace")
 }
+_IS_ASCII: Final = st.sampled_from([True, False])
 _NO_WAY: Final = (KeyError, IndexError, TypeError, ValueError)
 _TOKENS: Final = (
     b"{", b"}", b"[", b"]", b",", b":", b'"', b"\\", b"\\u0000", b"\\ud800", b"null", b"true",
@@ -128,7 +129,7 @@ def valid_bodies(
             situation=place[1],
             body=draw(places.base(place, speaks=False)),
             owed=ACCEPTED,
-            is_ascii=draw(st.booleans()),
+            is_ascii=draw(_IS_ASCII),
         )
 
     return cases()
@@ -151,12 +152,13 @@ def changed_bodies(
     """
     places = _Places(endpoints, situations)
     possible = _possible(changes, places)
-    groups = st.sampled_from(_by_share(possible))
+    groups = _by_share(possible)
+    picks = _picks(groups)
     variants = {change.id: varied(change) for change in possible}
 
     @st.composite
     def cases(draw: DrawFn) -> DrawnCase:
-        change = draw(st.sampled_from(draw(groups)))
+        change = draw(picks)
         place = draw(_places_of(change, places))
         base = draw(places.base(place, speaks=change.code == READER_CODE))
         edits = draw(variants[change.id])
@@ -171,7 +173,7 @@ def changed_bodies(
             situation=place[1],
             body=body,
             owed=Expectation(code=change.code, field=field),
-            is_ascii=draw(st.booleans()),
+            is_ascii=draw(_IS_ASCII),
         )
 
     return cases()
@@ -194,7 +196,8 @@ def several_changes(
     places = _Places(endpoints, situations)
     possible = _possible(changes, places)
     variants = {change.id: varied(change) for change in possible}
-    groups = st.sampled_from(_by_share(possible))
+    groups = _by_share(possible)
+    picks = _picks(groups)
     more = {
         place: st.lists(
             st.sampled_from([change for change in possible if _is_for(change, place)]),
@@ -207,7 +210,7 @@ def several_changes(
 
     @st.composite
     def cases(draw: DrawFn) -> DrawnCase:
-        first = draw(st.sampled_from(draw(groups)))
+        first = draw(picks)
         place = draw(_places_of(first, places))
         base = draw(places.base(place, speaks=True))
         made: list[str] = []
@@ -224,7 +227,7 @@ def several_changes(
             endpoint=place[0],
             situation=place[1],
             body=body,
-            is_ascii=draw(st.booleans()),
+            is_ascii=draw(_IS_ASCII),
         )
 
     return cases()
@@ -244,11 +247,12 @@ def wire_bodies(
     if not changes:
         raise ValueError("there are no changes to draw from")
     places = _Places(endpoints, ("fresh",))
-    groups = st.sampled_from(_wire_by_share(changes))
+    groups = _wire_by_share(changes)
+    picks = _picks(groups)
 
     @st.composite
     def cases(draw: DrawFn) -> DrawnCase:
-        change = draw(st.sampled_from(draw(groups)))
+        change = draw(picks)
         place = draw(places.unspoiled)
         base = draw(places.base(place, speaks=True))
         return DrawnCase(
@@ -325,6 +329,7 @@ def fuzzed_bodies(
     raw = raw_bodies(endpoints=endpoints, situations=situations, changes=wire_changes)
     kinds: list[SearchStrategy[DrawnCase]] = [valid, *[changed] * 5, several, several, raw, raw]
     return st.sampled_from(range(len(kinds))).flatmap(lambda at: kinds[at])
+
 
 
 def _damaged(case: DrawnCase, ops: list[ByteOp]) -> DrawnCase:

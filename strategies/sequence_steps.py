@@ -129,9 +129,7 @@ class Answer:
         if self.artifact != "absent":
             tried.append(f"answer with artifact: {self.artifact}")
         if self.status != "resolved":
-            tried.append(
-                f"answer cancelled, {(self.payload in ('yes', 'no') and 'with') or 'no'} decision"
-            )
+            tried.append("answer cancelled")
         if self.beside != "alone":
             tried.append(f"answer beside: {self.beside}")
         return tuple(tried)

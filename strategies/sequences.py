@@ -139,6 +139,7 @@ def sequences(
     scene = st.one_of(
         _closed_scenes(),
         _doubtful_scenes(),
+        _asked_scenes(),
         *([_operated_scenes(known), _answered_twice(known)] if known else []),
         st.tuples(_any_steps(known, restarts=restarts)),
     )
@@ -173,6 +174,20 @@ def _doubtful_scenes() -> SearchStrategy[Steps]:
         st.lists(st.one_of(wrong_answers(), says(), results()), max_size=3),
         st.lists(right_answers(), max_size=1),
     ).map(lambda drawn: (drawn[0], *drawn[1], *drawn[2]))
+
+
+def _asked_scenes() -> SearchStrategy[Steps]:
+    """A question that takes any value, or one that is pinned to data, and answers to it."""
+    values = st.builds(Answer, payload=st.sampled_from(("missing", "null", *PAYLOADS)))
+    chosen = st.builds(
+        Answer, payload=st.sampled_from(DECISIONS), artifact=st.sampled_from(ARTIFACTS[::-1])
+    )
+    question = st.builds(Say, cue=st.sampled_from(("question", "credential")))
+    pinned = st.builds(Say, cue=st.just("ask_component"))
+    return st.one_of(
+        st.tuples(question, st.lists(values, min_size=1, max_size=3)),
+        st.tuples(pinned, st.lists(chosen, min_size=1, max_size=3)),
+    ).map(lambda drawn: (drawn[0], *drawn[1]))
 
 
 def _operated_scenes(known: Sequence[CommandName]) -> SearchStrategy[Steps]:
