@@ -104,9 +104,7 @@ def broken_rules(recording: Recording, rules: Sequence[Rule], *, is_owed: bool) 
     place = "" if crash is None else crash_place(crash)
     broken = False
     # An answer that broke is the safety rules' business; it says nothing about what was owed.
-    is_answered = not any(
-        isinstance(outcome_of(one), BrokenOutcome) for one in recording.changed
-    )
+    is_answered = not any(isinstance(outcome_of(one), BrokenOutcome) for one in recording.changed)
     for rule in rules:
         # What an error may show does not hang on where in the request the fault was.
         if "safety" in rule.sets:

@@ -202,6 +202,12 @@ class Gate:
         except BudgetSpentError as error:
             return Recording(case=case.facts(), unprepared=str(error))
 
+    def tools_run(self) -> list[str]:
+        """Name the tool of every guarded action that the run has triggered, as observed."""
+        performed = [*self.recordings.values(), *self.repeated.values()]
+        seen = [one.seen for one in performed if one.seen is not None]
+        return [str(row.get("tool")) for one in seen for row in (*one.control, *one.ended)]
+
     def verdicts(self) -> list[RuleVerdict]:
         """Judge every rule over what was recorded."""
         return [self._verdict(rule) for rule in self.rules]

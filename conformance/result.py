@@ -6,6 +6,7 @@ Source: docs/verdicts.md, "Waivers" and "Exit codes".
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
@@ -78,6 +79,7 @@ def result_document(
     *,
     redact: Callable[[str], str],
     fuzz: Fuzz | None = None,
+    tools: Sequence[str] = (),
     today: date | None = None,
 ) -> ResultDocument:
     """
@@ -90,6 +92,7 @@ def result_document(
         show: makes the findings of a rule ready to be shown.
         redact: takes the callers' secrets out of a reason, which may hold a host's words.
         fuzz: what was fuzzed, if that was done.
+        tools: the tool of each guarded action that ran.
         today: the day on which waivers must hold; the machine's by default.
     """
     day = today or date.today()
@@ -115,10 +118,17 @@ def result_document(
         sets=profile.sets,
         rules=rules,
         summary=summarise(rules),
-        actions=Actions(triggered=0, note="no guarded action is called by these rules"),
+        actions=actions_of(tools),
         fuzz=fuzz,
         exit=exit_of(rules, profile, finished=facts.finished),
     )
+
+
+def actions_of(tools: Sequence[str]) -> Actions:
+    """Count the guarded actions that a run triggered, by tool, as far as they were observed."""
+    counted = sorted(Counter(tools).items())
+    note = ", ".join(f"{tool} {count}" for tool, count in counted)
+    return Actions(triggered=len(tools), note=note or "none was observed")
 
 
 def _rule_result(

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.rule import Build
-    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.embedded import EmbeddedHost
+    from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.tools import OwnTool
     from hostproof.reference_impl.values import Record
     from hostproof.strategies.sequence_steps import Steps

@@ -11,7 +11,7 @@ Every hostile value carries ``{canary}``, unless it can hold none.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from hypothesis import strategies as st
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from hostproof.reference_impl.values import Json, Record
     from hostproof.strategies.changes import Change, EndpointName, Situation
     from hostproof.strategies.edits import Edit
+
+T = TypeVar("T")
 
 CHANGES: Final[tuple[Change, ...]] = (*ACCEPTED_CHANGES, *READER_CHANGES, *PLAN_CHANGES)
 """Every change to a body's value."""
@@ -152,8 +154,7 @@ def changed_bodies(
     """
     places = _Places(endpoints, situations)
     possible = _possible(changes, places)
-    groups = _by_share(possible)
-    picks = _picks(groups)
+    picks = _picks(_by_share(possible))
     variants = {change.id: varied(change) for change in possible}
 
     @st.composite
@@ -196,11 +197,10 @@ def several_changes(
     places = _Places(endpoints, situations)
     possible = _possible(changes, places)
     variants = {change.id: varied(change) for change in possible}
-    groups = _by_share(possible)
-    picks = _picks(groups)
+    picks = _picks(_by_share(possible))
     more = {
         place: st.lists(
-            st.sampled_from([change for change in possible if _is_for(change, place)]),
+            _one_of([change for change in possible if _is_for(change, place)]),
             min_size=1,
             max_size=2,
         )
@@ -247,8 +247,7 @@ def wire_bodies(
     if not changes:
         raise ValueError("there are no changes to draw from")
     places = _Places(endpoints, ("fresh",))
-    groups = _wire_by_share(changes)
-    picks = _picks(groups)
+    picks = _picks(_wire_by_share(changes))
 
     @st.composite
     def cases(draw: DrawFn) -> DrawnCase:
@@ -328,8 +327,7 @@ def fuzzed_bodies(
     several = several_changes(endpoints=endpoints, situations=situations, changes=changes)
     raw = raw_bodies(endpoints=endpoints, situations=situations, changes=wire_changes)
     kinds: list[SearchStrategy[DrawnCase]] = [valid, *[changed] * 5, several, several, raw, raw]
-    return st.sampled_from(range(len(kinds))).flatmap(lambda at: kinds[at])
-
+    return _one_of(kinds).flatmap(lambda one: one)
 
 
 def _damaged(case: DrawnCase, ops: list[ByteOp]) -> DrawnCase:
@@ -376,6 +374,16 @@ def _wire_by_share(changes: Sequence[WireChange]) -> list[list[WireChange]]:
     ]
     large = [change for change in changes if change.aggressive]
     return [*groups, large] if large else groups
+
+
+def _one_of(items: Sequence[T]) -> SearchStrategy[T]:
+    """Choose one of *items*; the strategy's own text does not spell them out, some are long."""
+    return st.integers(0, len(items) - 1).map(lambda at: items[at])
+
+
+def _picks(groups: Sequence[Sequence[T]]) -> SearchStrategy[T]:
+    """Choose one of the *groups*, then one of its items."""
+    return _one_of([_one_of(group) for group in groups]).flatmap(lambda one: one)
 
 
 def _places_of(change: Change, places: _Places) -> SearchStrategy[tuple[EndpointName, Situation]]:
