@@ -14,7 +14,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from hostproof.reference_impl import agui_events
 from hostproof.reference_impl.agent import ReferenceAgent
@@ -65,10 +65,22 @@ LOG: Final = logging.getLogger("hostproof.host")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One accepted request, ready to be run: its thread, what is held of it, and its plan."""
+    """
+    One accepted request, ready to be run.
+
+    Attributes:
+        key: its thread.
+        run_id: its id, as it was sent.
+        lease: what holds the thread for it; run ids are the client's, and may come twice.
+        stored: what is held of the thread.
+        plan: the turn it may ask for.
+        request: the request itself.
+        admitted: the answer to a pause, as the door took it.
+    """
 
     key: ThreadKey
     run_id: str
+    lease: str
     stored: StoredThread
     plan: Plan[PageTool]
     request: RunInput
@@ -90,6 +102,9 @@ class AguiEndpoint:
         except Refusal as refusal:
             await self.parts.write_refusal(refusal)(scope, receive, send)
             return
+        except ClientDisconnect:
+            LOG.info("a caller hung up before its request was whole")
+            return
         except StoreError:
             LOG.exception("the store cannot be used")
             await store_response()(scope, receive, send)
@@ -97,7 +112,11 @@ class AguiEndpoint:
         try:
             await self.parts.write_stream(self._stream(run))(scope, receive, send)
         finally:
-            self.parts.sessions.release(run.key, run.run_id)
+            self._release(run)
+
+    def _release(self, run: Run) -> None:
+        """Give the thread back: before the run's last event, so that whoever has it may go on."""
+        self.parts.sessions.release(run.key, run.lease)
 
     async def prepare(self, request: Request) -> Run:
         """
@@ -116,15 +135,18 @@ class AguiEndpoint:
         body = await parts.read_bytes(request.stream(), headers, parts.max_bytes)
         read = parts.read(ReaderRequest(body=parts.parse(body), headers=dict(headers)))
         key = ThreadKey(caller, read["threadId"])
-        if not parts.sessions.hold(key, read["runId"]):
+        lease = parts.mint("lease")
+        if not parts.sessions.hold(key, lease):
             raise refuse("ERR_CONCURRENT_RUN", "A run of this thread is still going on.")
         try:
-            return self._planned(key, read, dict(headers))
+            return self._planned(key, lease, read, dict(headers))
         except BaseException:
-            parts.sessions.release(key, read["runId"])
+            parts.sessions.release(key, lease)
             raise
 
-    def _planned(self, key: ThreadKey, read: RunInput, headers: Mapping[str, str]) -> Run:
+    def _planned(
+        self, key: ThreadKey, lease: str, read: RunInput, headers: Mapping[str, str]
+    ) -> Run:
         parts, setup = self.parts, self.setup
         stored = self._settled(key, read)
         pause = stored.pause if setup.keeps_pauses else None
@@ -143,7 +165,9 @@ class AguiEndpoint:
             headers=headers,
         )
         plan = parts.plan(read, held, facts, setup.rules)
-        run = Run(key=key, run_id=read["runId"], stored=stored, plan=plan, request=read)
+        run = Run(
+            key=key, run_id=read["runId"], lease=lease, stored=stored, plan=plan, request=read
+        )
         if pause is None or not isinstance(plan.turn, AnswerTurn) or _is_nested(pause):
             return run
         admitted = self.pausing.admit(key, pause.pending, plan.turn.answer)
@@ -170,8 +194,10 @@ class AguiEndpoint:
             async for event in self.events(run):
                 yield encode(event)
         except Refusal as refusal:
+            self._release(run)
             yield encode(self.parts.end_of_refusal(refusal))
         except Exception as error:
+            self._release(run)
             incident = self.parts.mint("incident")
             LOG.exception("run failed, incident %s", incident)
             yield encode(self.parts.end_of_failure(incident, error))
@@ -185,7 +211,9 @@ class AguiEndpoint:
         kept, turn = self._turn(run)
         async for step in self.parts.agent(turn):
             if isinstance(step, Paused):
-                for event in self._pause(run, kept, step):
+                shown = self._pause(run, kept, step)
+                self._release(run)
+                for event in shown:
                     yield event
                 return
             if isinstance(step, Said) or not step.nested:
@@ -193,6 +221,7 @@ class AguiEndpoint:
             for event in _shown(step):
                 yield event
         self._keep(run, kept, None)
+        self._release(run)
         yield agui_events.finished(thread, run.run_id)
 
     def _turn(self, run: Run) -> tuple[list[Record], Turn]:

@@ -155,7 +155,12 @@ def judge(asked: Asked, progress: Callable[[int, int, str], None]) -> ResultDocu
         target=asked.name,
     )
     return result_document(
-        gate.verdicts(), asked.profile, facts, keeper.findings_of, redact=redactor.text
+        gate.verdicts(),
+        asked.profile,
+        facts,
+        keeper.findings_of,
+        redact=redactor.text,
+        tools=gate.tools_run(),
     )
 
 

@@ -8,17 +8,17 @@ import json
 
 import pytest
 
-from hostproof.reference_impl.agent import (
-    ASK_PERSON,
-    MAX_ROUNDS,
+from hostproof.reference_impl.agent import ASK_HELPER, ASK_PERSON, MAX_ROUNDS, ReferenceAgent
+from hostproof.reference_impl.agent_steps import (
+    Call,
     Called,
-    OwnTool,
     PageTool,
     Paused,
-    ReferenceAgent,
+    Resumed,
     Returned,
     Said,
     Turn,
+    read_call,
 )
 from hostproof.reference_impl.cues import cue_text
 from hostproof.reference_impl.scripted_model import (
@@ -28,6 +28,7 @@ from hostproof.reference_impl.scripted_model import (
     ToolCall,
     scripted_model,
 )
+from hostproof.reference_impl.tools import OwnTool
 from hostproof.reference_impl.values import MISSING
 
 FORM = PageTool("show_form", "Show a form.")
@@ -37,7 +38,7 @@ async def quick(arguments):
     return f"done {arguments['for']}"
 
 
-QUICK = {"take_time": OwnTool("Work.", quick)}
+QUICK = {"take_time": OwnTool(description="Work.", run=quick)}
 
 
 def user(text):
@@ -46,13 +47,25 @@ def user(text):
 
 def steps(*messages, agent=None, **members):
     """Run a turn; give its steps, and what the model was asked."""
-    numbers, asked = itertools.count(), []
+    numbers = itertools.count()
+    asked: list[ModelRequest] = []
+
+    async def obtain(provider, again):
+        raise AssertionError("no credential is needed here")
+
+    def never(*given):
+        raise AssertionError("nothing is guarded here")
+
     turn = Turn(
+        caller="alice",
         messages=messages,
         page_tools=members.pop("page_tools", ()),
         given=members.pop("given", {}),
         mint=lambda prefix: f"{prefix}-{next(numbers)}",
         observe=asked.append,
+        act=never,
+        admit=never,
+        obtain=obtain,
         **members,
     )
 
@@ -66,31 +79,36 @@ def test_a_text_is_said_once():
     (said,), (asked,) = steps(user(cue_text("plain", "n")))
     assert said == Said({"id": "msg-0", "role": "assistant", "content": "n: noted."})
     assert asked.messages == (user(cue_text("plain", "n")),)
-    assert set(asked.tools) == {ASK_PERSON, "take_time"}
+    assert set(asked.tools) == {ASK_PERSON, ASK_HELPER, "take_time"}
 
 
 def test_an_own_tool_runs_and_the_turn_goes_on():
     (called, returned, said), asked = steps(user(cue_text("slow", "n")))
     assert isinstance(called, Called)
-    assert called.call == ToolCall("take_time", {"for": "n"})
+    (call,) = called.calls
+    assert (call.tool, call.arguments) == ("take_time", {"for": "n"})
     assert isinstance(returned, Returned)
     assert returned.message["content"] == "done n"
-    assert returned.message["toolCallId"] == called.call_id
+    assert returned.message["toolCallId"] == call.id
     assert said.message["content"] == "n: done n"
     assert asked[1].messages[1:] == (called.message, returned.message)
 
 
 def test_a_question_stops_the_turn():
     (called, paused), asked = steps(user(cue_text("question", "n")))
-    assert paused == Paused(
-        "question", called.call_id, {"question": {"question": "What shall n be?"}}
-    )
+    assert isinstance(paused, Paused)
+    assert (paused.kind, paused.question) == ("question", "What shall n be?")
+    assert (paused.call,) == called.calls
+    assert json.loads(json.dumps(paused.pending)) == paused.pending
+    assert read_call(paused.pending["call"]) == paused.call
     assert len(asked) == 1
 
 
 def test_a_pages_tool_stops_the_turn_where_it_is_enabled():
     (called, paused), _ = steps(user(cue_text("client_tool", "n")), page_tools=(FORM,))
-    assert paused == Paused("client", called.call_id, {"client": {"title": "n"}})
+    assert isinstance(paused, Paused)
+    assert (paused.kind, paused.call.arguments) == ("client", {"title": "n"})
+    assert (paused.call,) == called.calls
     (said,), _ = steps(user(cue_text("client_tool", "n")))
     assert said.message["content"] == "n: noted."
 
@@ -100,18 +118,34 @@ def test_a_pages_tool_stops_the_turn_where_it_is_enabled():
     [("text", "text"), ("", ""), (MISSING, "null"), (None, "null"), ({"b": [1]}, '{"b":[1]}')],
 )
 def test_an_answer_is_the_result_of_its_call(answer, content):
-    call = {"id": "a", "role": "assistant", "toolCalls": [{"id": "call-9"}]}
-    (returned, said), (asked,) = steps(
-        user(cue_text("question", "n")), call, answered="call-9", answer=answer
-    )
+    asking = user(cue_text("question", "n"))
+    (called, paused), _ = steps(asking)
+    resumed = Resumed(pending=paused.pending, admitted=None, answer=answer)
+    (returned, said), (asked,) = steps(asking, called.message, resumed=resumed)
     assert returned.message == {
         "id": "msg-0",
         "role": "tool",
-        "toolCallId": "call-9",
+        "toolCallId": paused.call.id,
         "content": content,
     }
     assert asked.messages[-1] == returned.message
     assert said.message["content"] == f"n: {content}"
+
+
+@pytest.mark.parametrize(
+    "value", [None, {}, {"tool": "t", "arguments": [], "callId": "c"}, {"tool": 1}, "call"]
+)
+def test_a_kept_call_that_is_none_is_not_run(value):
+    assert read_call(value) is None
+    pending = {"kind": "question", "call": value, "rest": [], "nested": None}
+    resumed = Resumed(pending=pending, admitted=None, answer="x")
+    with pytest.raises(ValueError, match="not one that this agent wrote"):
+        steps(user("x"), resumed=resumed)
+
+
+def test_a_call_is_kept_as_it_was():
+    call = Call(tool="t", arguments={"a": [None]}, id="c")
+    assert read_call(call.to_json()) == call
 
 
 def test_only_the_newest_cue_counts():

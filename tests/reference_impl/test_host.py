@@ -16,8 +16,9 @@ import pytest
 from hostproof.reference_impl.agent import ReferenceAgent
 from hostproof.reference_impl.cues import cue_text
 from hostproof.reference_impl.embedded import build_host
+from hostproof.reference_impl.host_errors import ServeError
 from hostproof.reference_impl.refusals import Refusal
-from hostproof.reference_impl.serving import ServeError, bound_socket, served
+from hostproof.reference_impl.serving import bound_socket, served
 from hostproof.reference_impl.sessions import ThreadKey
 from tests.reference_impl.running import (
     CARRYING,
@@ -113,10 +114,19 @@ def test_a_question_and_its_answer(host, thread):
     assert answered[3]["delta"] == 'n7: {"colour":"red"}'
 
 
-@pytest.mark.parametrize("payload", [False, 0, "", [], {}, None, "text"])
+@pytest.mark.parametrize("payload", [False, 0, "", [], {}, "text"])
 def test_a_question_takes_any_answer(host, thread, payload):
     interrupt = interrupt_of(host.say("question", thread))
     answered = host.run(answer(thread, interrupt["id"], payload))
+    assert answered[-1]["outcome"] == {"type": "success"}
+
+
+def test_no_answer_is_none_that_a_question_takes(host, thread):
+    interrupt = interrupt_of(host.say("question", thread))
+    missing = {"interruptId": interrupt["id"], "status": "resolved"}
+    for sent in (answer(thread, interrupt["id"], None), body(thread, resume=[missing])):
+        assert host.refused(sent)[:2] == (400, "ERR_PAUSE_ANSWER_REQUIRED")
+    answered = host.run(answer(thread, interrupt["id"], "at last"))
     assert answered[-1]["outcome"] == {"type": "success"}
 
 
@@ -152,8 +162,10 @@ def test_without_the_pages_tool_there_is_no_client_call(host, thread):
 
 
 def test_state_and_context_are_accepted_and_given_to_the_model_as_data(host, thread):
-    given = {"state": {"page": "home", "more": 1}, "context": []}
-    given["context"] = [{"description": "locale", "value": "de"}]
+    given = {
+        "state": {"page": "home", "more": 1},
+        "context": [{"description": "locale", "value": "de"}],
+    }
     events = host.say("repeat", thread, path=CARRYING, **given)
     assert types(events) == ["RUN_STARTED", "STATE_SNAPSHOT", *SAID, "RUN_FINISHED"]
     assert events[1]["snapshot"] == given["state"]
@@ -184,7 +196,8 @@ def test_what_each_agent_refuses_to_carry(host, thread):
     unknown = [{"description": "weather", "value": "rain"}]
     assert refused(CARRYING, context=unknown) == (400, "ERR_CONTEXT_REFUSED")
     assert refused(STATELESS, tools=[FORM]) == (400, "ERR_CLIENT_TOOLS_NOT_CARRIED")
-    earlier = [message("x"), {"id": "a", "role": "assistant", "content": "y"}, message("z")]
+    said = {"id": "a", "role": "assistant", "content": "y"}
+    earlier = [message("x"), said, message("z")]
     assert host.refused(body(thread, *earlier), path=STATELESS)[1] == "ERR_CONVERSATION_NOT_KEPT"
 
 
@@ -402,7 +415,7 @@ def test_a_run_that_fails_says_so_and_nothing_from_inside(host, thread, caplog):
 def test_a_refusal_after_the_stream_began_is_a_run_error_with_the_same_code():
     def refusing(request):
         raise Refusal(
-            "ERR_STALE_DECISION", 409, "No.", field="resume[0]", reason="stale", members={"gate": 1}
+            "ERR_STALE_DECISION", 409, "No.", field="f", reason="stale", members={"gate": "g"}
         )
 
     def build(parts):
@@ -413,7 +426,7 @@ def test_a_refusal_after_the_stream_began_is_a_run_error_with_the_same_code():
         assert types(events) == ["RUN_STARTED", "RUN_ERROR"]
         assert events[1]["code"] == "ERR_STALE_DECISION"
         assert events[1]["message"] == "No."
-        shown = {"field": "resume[0]", "reason": "stale", "gate": 1}
+        shown = {"field": "f", "reason": "stale", "gate": "g"}
         assert events[1]["metadata"] == {"hostproof": shown}
         assert host.refused(body("t", resume=[]))[0] != 409
 
@@ -467,7 +480,9 @@ def test_what_the_observation_shows(host, thread):
     found = host.observed(thread)
     assert (found["format"], found["version"]) == ("hostproof-observation", 1)
     interrupt = interrupt_of(events)["id"]
-    assert found["pauses"] == [{"caller": "alice", "thread": thread, "interruptId": interrupt}]
+    (pause,) = found["pauses"]
+    assert (pause["caller"], pause["thread"], pause["kind"]) == ("alice", thread, "question")
+    assert pause["interruptId"] == interrupt
     (asked,) = found["modelRequests"]
     assert asked["messages"] == found["messages"][:1]
     assert "ask_person" in asked["tools"]

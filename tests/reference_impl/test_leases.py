@@ -88,11 +88,26 @@ def test_a_mark_is_alive_until_its_end(tmp_path):
 
 def test_a_lock_file_that_nobody_holds_is_removed(tmp_path):
     mark = ProcessMark.beside(str(tmp_path / "s.db"))
-    left = tmp_path / "s.db.dead.lock"
+    left = tmp_path / f"s.db.{'0' * 32}.lock"
     left.touch()
-    assert not mark.is_alive("dead")
+    assert not mark.is_alive("0" * 32)
     assert not left.exists()
     mark.end()
+
+
+@pytest.mark.parametrize("name", ["", "../s.db", "0" * 31, "0" * 32 + "\n", "x" * 32])
+def test_a_name_that_is_none_is_nobodys(tmp_path, name):
+    mark = ProcessMark.beside(str(tmp_path / "s.db"))
+    before = sorted(tmp_path.iterdir())
+    assert not mark.is_alive(name)
+    assert sorted(tmp_path.iterdir()) == before
+    mark.end()
+
+
+def test_a_folder_that_is_not_there_is_not_made(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        ProcessMark.beside(str(tmp_path / "none" / "s.db"))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_in_memory_only_this_process_is_alive(tmp_path, monkeypatch):
