@@ -70,7 +70,7 @@ SHRINK_CALLS: Final = 500
 SHRINK_SECONDS: Final = 30.0
 """How much is spent on making one finding small."""
 
-AFTER_EVERY: Final = 24
+AFTER_EVERY: Final = 12
 """Of so many refused bodies one is followed by a good request on the same thread."""
 
 PROGRESS_EVERY: Final = 25

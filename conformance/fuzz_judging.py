@@ -134,9 +134,19 @@ def crash_place(crash: BaseException) -> str:
 
 
 def key_of(found: Broken, owed: Owed | None, recording: Recording) -> Key:
-    """Tell a finding from others: by its rule, what was owed, and the shape of what was seen."""
+    """
+    Tell a finding from others: by its rule, what was owed, and the shape of what was seen.
+
+    An exception that was not handled is told by the place where it was raised,
+    another way to break by that way alone.
+    """
+    if found.crash:
+        return Key(found.rule, "", found.crash)
+    outcomes = [outcome_of(one) for one in recording.changed]
     shape = found.breach.seen
-    if found.rule is not None and not found.crash:
-        shape += "".join(outcome_of(one).describe() for one in recording.changed)
+    if found.rule is not None:
+        shape += "".join(outcome.describe() for outcome in outcomes)
     code = "" if owed is None else f"{owed.code} {_PLACES.sub('', owed.field or '')}"
-    return Key(found.rule, code, _NUMBERS.sub("#", f"{shape} {found.crash}"))
+    if any(isinstance(outcome, BrokenOutcome) for outcome in outcomes):
+        code = ""
+    return Key(found.rule, code, _NUMBERS.sub("#", shape))

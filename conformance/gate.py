@@ -25,7 +25,7 @@ from hostproof.conformance.rule import Breach, Rule
 from hostproof.conformance.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from hostproof.conformance.profile import Profile
 
@@ -150,8 +150,8 @@ class Gate:
 
     def _is_skipped(self, case: Case) -> bool:
         missing = missing_for(case, self.host.profile)
-        if missing is None and self.host.spare and getattr(case.change, "aggressive", False):
-            missing = "leave to flood a host off this machine: give --aggressive"
+        if missing is None and self.host.spare and _needs_leave(case):
+            missing = "leave for floods and races off this machine: give --aggressive"
         if missing is not None:
             self.skipped[case.id] = missing
         return missing is not None
@@ -165,40 +165,43 @@ class Gate:
         )
 
     async def _all(self, cases: Sequence[Case], total: int) -> None:
-        turn = asyncio.Semaphore(self.host.profile.limits.concurrency)
         done = total - len(cases)
 
         async def perform(case: Case) -> None:
             nonlocal done
-            async with turn:
-                self.recordings[case.id] = await self._one(case, "first")
+            self.recordings[case.id] = await self._one(case, "first")
             done += 1
             self.progress(done, total, case.id)
+
+        await self._side_by_side(perform, cases)
+
+    async def _again(self, cases: Sequence[Case]) -> None:
+        async def repeat(case: Case) -> None:
+            self.repeated[case.id] = await self._one(case, "again")
+
+        await self._side_by_side(repeat, cases)
+
+    async def _side_by_side(
+        self, perform: Callable[[Case], Awaitable[None]], cases: Sequence[Case]
+    ) -> None:
+        """Perform cases, so many at a time as the profile allows; the first error is raised."""
+        turn = asyncio.Semaphore(self.host.profile.limits.concurrency)
+
+        async def one(case: Case) -> None:
+            async with turn:
+                await perform(case)
 
         try:
             async with asyncio.TaskGroup() as group:
                 for case in cases:
-                    group.create_task(perform(case))
+                    group.create_task(one(case))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
-
-    async def _again(self, cases: Sequence[Case]) -> None:
-        turn = asyncio.Semaphore(self.host.profile.limits.concurrency)
-
-        async def repeat(case: Case) -> None:
-            async with turn:
-                self.repeated[case.id] = await self._one(case, "again")
-
-        async with asyncio.TaskGroup() as group:
-            for case in cases:
-                group.create_task(repeat(case))
 
     async def _one(self, case: Case, attempt: str) -> Recording:
         ids = Identifiers(f"{self.seed}/{attempt}")
         try:
-            if case.kind == "answer":
-                return await AnswerScenario(self.host, case, ids).perform()
-            return await Scenario(self.host, case, ids).perform()
+            return await performed(self.host, case, ids)
         except BudgetSpentError as error:
             return Recording(case=case.facts(), unprepared=str(error))
 
@@ -268,6 +271,23 @@ class Gate:
             "no-protocol-version",
             "the host declares no protocolVersion: claim one with ag_ui in the profile",
         )
+
+
+async def performed(host: HostUnderTest, case: Case, ids: Identifiers) -> Recording:
+    """
+    Perform one case.
+
+    Raises:
+        BudgetSpentError: the profile's number of requests is used up.
+    """
+    if case.kind == "answer":
+        return await AnswerScenario(host, case, ids).perform()
+    return await Scenario(host, case, ids).perform()
+
+
+def _needs_leave(case: Case) -> bool:
+    """Say whether a case floods its host, or sends requests so that they meet."""
+    return any(getattr(case.change, name, False) for name in ("aggressive", "at_once"))
 
 
 def judged(rule: Rule, recording: Recording, profile: Profile) -> tuple[str, Breach | str | None]:

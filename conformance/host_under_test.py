@@ -70,10 +70,8 @@ class HostUnderTest:
 
     def caller_headers(self, caller: str | None = None) -> tuple[tuple[str, str], ...]:
         """Give the headers of a caller, the main one by default; none where there are none."""
-        for one in self.profile.everyone:
-            if caller in (None, one.name):
-                return one.headers
-        return ()
+        identity = self.profile.identity(caller or self.main_caller)
+        return () if identity is None else identity.headers
 
     def run_request(
         self,

@@ -95,7 +95,7 @@ class Refused:
         how = "RUN_ERROR" if self.in_stream else f"HTTP {self.status}"
         named = [clipped(self.code, MAX_NAME)] if self.code else ["no code"]
         if self.reason:
-            named.append(self.reason)
+            named.append(clipped(self.reason, MAX_NAME))
         if self.field:
             named.append(f"field {clipped(self.field, MAX_NAME)}")
         return f"refused ({how}, {', '.join(named)})"

@@ -17,12 +17,11 @@ from hostproof.conformance.case import all_cases
 from hostproof.conformance.catalogue import rule_of
 from hostproof.conformance.exchange import Request
 from hostproof.conformance.findings import shown_words
-from hostproof.conformance.gate import judged
+from hostproof.conformance.gate import judged, performed
 from hostproof.conformance.identifiers import Identifiers
 from hostproof.conformance.kept import KeptError
 from hostproof.conformance.recording import Facts, Owed, Recording
 from hostproof.conformance.rule import Breach
-from hostproof.conformance.scenario import Scenario
 
 if TYPE_CHECKING:
     from hostproof.conformance.host_under_test import HostUnderTest
@@ -72,7 +71,7 @@ async def _performed(kept: KeptCase, host: HostUnderTest) -> Recording:
     case = next((one for one in all_cases() if one.id == kept.case), None)
     if case is None:
         raise KeptError(f"this release has no case {kept.case!r}; it was kept by another one.")
-    return await Scenario(host, case, Identifiers(secrets.token_hex(8))).perform()
+    return await performed(host, case, Identifiers(secrets.token_hex(8)))
 
 
 async def _sent(kept: KeptCase, host: HostUnderTest, redactor: Redactor) -> Recording:

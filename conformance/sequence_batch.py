@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
-from hypothesis.errors import Flaky
 
 from hostproof.conformance.sequence_run import check_fit, perform
+from hostproof.conformance.sequence_shrink import shrunk
 from hostproof.strategies.sequence_steps import Restart
 from hostproof.strategies.sequences import sequences
 from hostproof.strategies.thread_state import Refuses
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from hostproof.conformance.sequence_stand import Stand
     from hostproof.strategies.sequence_steps import Steps
 
-BATCH: Final = 200
+BATCH: Final = 15
+"""How many are drawn in one go: a batch goes on from what it drew before, a new one does not."""
 
 
 class Progress(Protocol):
@@ -50,8 +51,8 @@ class SequencesResult:
         refusals: how often each refusal was owed; again those that a RUN_ERROR says.
         restarted: how many sequences restarted the host.
         seconds: how long it took.
-        failure: the shortest failing sequence that was found, or ``None``.
-        steady: whether it failed again each time it was performed.
+        failure: the first that failed, shrunk; or ``None``.
+        steady: whether it failed again when it was performed once more.
     """
 
     sequences: int
@@ -78,10 +79,6 @@ class SequencesResult:
         return "\n".join(lines)
 
 
-class _DisagreementError(Exception):
-    """A sequence failed: the one place where it is raised, so that Hypothesis knows it again."""
-
-
 @dataclass(slots=True)
 class _Counts:
     sequences: int = 0
@@ -98,14 +95,9 @@ class _Counts:
         for one in made:
             self.kinds.update(one.step.kinds())
             if isinstance(one.owed, Refuses):
-                self.refusals[refusal_name(one.owed)] += 1
+                self.refusals[one.owed.name] += 1
                 if one.owed.in_stream:
-                    self.refusals[f"{refusal_name(one.owed)} (RUN_ERROR)"] += 1
-
-
-def refusal_name(owed: Refuses) -> str:
-    """Name a refusal for the count: its code, and its reason where it has one."""
-    return owed.code if owed.reason is None else f"{owed.code} {owed.reason}"
+                    self.refusals[f"{one.owed.name} (RUN_ERROR)"] += 1
 
 
 def run_sequences(
@@ -137,10 +129,12 @@ def run_sequences(
     with asyncio.Runner() as runner:
         for at in range(0, count, batch):
             size = min(batch, count - at)
-            steady = _run_batch(size, seed + at, stand, runner, counts)
+            _run_batch(size, seed + at, stand, runner, counts)
             if progress is not None:
                 progress(at + size, count)
             if counts.failure is not None:
+                counts.failure = runner.run(shrunk(counts.failure, stand))
+                steady = runner.run(perform(counts.failure.steps, stand)) is not None
                 break
     return SequencesResult(
         sequences=counts.sequences,
@@ -154,8 +148,8 @@ def run_sequences(
     )
 
 
-def _run_batch(size: int, seed: int, stand: Stand, runner: asyncio.Runner, counts: _Counts) -> bool:
-    """Run one batch; say whether what failed in it failed each time."""
+def _run_batch(size: int, seed: int, stand: Stand, runner: asyncio.Runner, counts: _Counts) -> None:
+    """Run one batch, up to the first sequence that fails."""
     commands = () if stand.profile.control is None else stand.profile.control.commands
 
     @hypothesis.settings(
@@ -163,7 +157,7 @@ def _run_batch(size: int, seed: int, stand: Stand, runner: asyncio.Runner, count
         deadline=None,
         database=None,
         derandomize=False,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
         print_blob=False,
@@ -172,23 +166,10 @@ def _run_batch(size: int, seed: int, stand: Stand, runner: asyncio.Runner, count
     @hypothesis.seed(seed)
     @hypothesis.given(sequences(commands=commands, restarts=stand.restarts))
     def perform_one(steps: Steps) -> None:
+        if counts.failure is not None:
+            return  # it is found; whatever else is drawn is not wanted
         made: list[SeenStep] = []
-        failure = runner.run(perform(steps, stand, made=made))
-        if counts.failure is None:
-            counts.add(steps, made)
-        if failure is not None:
-            if counts.failure is None or _size(failure) <= _size(counts.failure):
-                counts.failure = failure
-            raise _DisagreementError
+        counts.failure = runner.run(perform(steps, stand, made=made))
+        counts.add(steps, made)
 
-    try:
-        perform_one()
-    except _DisagreementError:
-        return True
-    except Flaky:
-        return False
-    return True
-
-
-def _size(failure: Disagreement) -> tuple[int, int]:
-    return len(failure.steps), len(repr(failure.steps))
+    perform_one()

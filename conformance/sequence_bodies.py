@@ -138,7 +138,7 @@ class Bodies:
             "status": step.status,
         }
         payload = PAYLOADS[step.payload].value
-        if isinstance(payload, dict):
+        if is_record(payload):
             payload = {**payload, **self._added(world, step)}
         if payload is not MISSING:
             entry["payload"] = payload

@@ -27,7 +27,7 @@ from hostproof.reference_impl.values import Json, Record, is_number, is_record, 
 from hostproof.reports.printable import clipped, printable
 from hostproof.strategies.sequence_steps import Control, Restart
 from hostproof.strategies.thread_model import stepped
-from hostproof.strategies.thread_plans import Effect
+from hostproof.strategies.thread_plans import PLANS, Effect
 from hostproof.strategies.thread_state import Done, Place, Refuses, Runs, World, place_of
 
 if TYPE_CHECKING:
@@ -67,6 +67,9 @@ def check_fit(stand: Stand) -> None:
         raise UnfitHostError("sequences are judged by what ran: declare [observation]")
     if len(profile.callers) < 2:
         raise UnfitHostError("sequences have two callers: declare two [callers.NAME]")
+    missing = [cue for cue in PLANS if cue not in profile.cues]
+    if missing:
+        raise UnfitHostError(f"sequences need a cue: declare cues.{missing[0]}")
 
 
 async def perform(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 import uuid
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -177,6 +178,7 @@ class MemoryLedger:
 
     def __init__(self) -> None:
         self._spent: dict[str, tuple[Spent, Record | None]] = {}
+        self._turns = threading.Lock()
 
     @property
     def store_id(self) -> str | None:
@@ -186,13 +188,18 @@ class MemoryLedger:
     def spend(self, record: DecisionRecord) -> bool:
         """Spend a request with its decision; false when it was spent before."""
         how: Spent = "approved" if record.approved else "declined"
-        given = (how, record.to_json())
-        return self._spent.setdefault(record.request, given) is given
+        return self._spend(record.request, how, record.to_json())
 
     def close_request(self, request: str) -> bool:
         """Spend a request from the host's side; false when it was spent before."""
-        closed: tuple[Spent, Record | None] = ("closed", None)
-        return self._spent.setdefault(request, closed) is closed
+        return self._spend(request, "closed", None)
+
+    def _spend(self, request: str, how: Spent, record: Record | None) -> bool:
+        with self._turns:
+            if request in self._spent:
+                return False
+            self._spent[request] = (how, record)
+            return True
 
     def how_spent(self, request: str) -> Spent | None:
         """Say how a request was spent, or ``None``."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 HOST: Final = "127.0.0.1"
 START_SECONDS: Final = 10.0
 TICK_SECONDS: Final = 0.1
+CHECKS: Final = 20
+"""How often, within one tick, a server that ends looks whether its callers have gone."""
 
 
 class PromptServer(uvicorn.Server):
@@ -51,6 +53,20 @@ class PromptServer(uvicorn.Server):
             with suppress(TimeoutError):
                 async with asyncio.timeout(TICK_SECONDS):
                     await self._leaving.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End at once where nobody is connected any more; else as gently as ever."""
+        for _ in range(CHECKS):
+            if not (self.server_state.connections or self.server_state.tasks):
+                break
+            await asyncio.sleep(TICK_SECONDS / CHECKS)
+        else:
+            await super().shutdown(sockets)
+            return
+        for server in self.servers:
+            server.close()
+        for bound in sockets or ():
+            bound.close()
 
 
 def server_config(app: ASGIApp) -> uvicorn.Config:

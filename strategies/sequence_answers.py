@@ -40,11 +40,6 @@ class Payload:
         """Whether it is a value, which a plain question asks for."""
         return self.value is not MISSING and self.value is not None
 
-    @property
-    def holds_members(self) -> bool:
-        """Whether it is an object, to which a request and an artifact can be added."""
-        return isinstance(self.value, dict)
-
 
 def _yes(**members: Json) -> Record:
     return {"approved": True, "by": "ann"} | members

@@ -221,6 +221,17 @@ _ALLOWED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """The words each member may be."""
 
 
+def every_kind() -> frozenset[str]:
+    """Name every kind of step there is, as the count does."""
+    tried = [
+        step_from_json({"do": kind.do, member.name: word})
+        for kind in _KINDS.values()
+        for member in fields(kind)
+        for word in _ALLOWED[member.name]
+    ]
+    return frozenset(name for step in (*tried, Restart()) for name in step.kinds())
+
+
 def step_to_json(step: Step) -> Record:
     """Write a step: what is done, and every member."""
     return {"do": step.do} | {member.name: getattr(step, member.name) for member in fields(step)}

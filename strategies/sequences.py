@@ -50,14 +50,20 @@ GATED: Final[tuple[CueName, ...]] = (
     "ask_detail",
     "nested",
     "two_in_sequence",
+    "nested",
     "check_in_large",
     "ask_component",
     "ask_then_check_in",
 )
-"""Cues that end at a consent gate."""
+"""Cues that end at a consent gate; a helper's is drawn twice as often."""
+
+ASKED: Final[tuple[CueName, ...]] = ("ask_detail", "ask_component", "ask_then_check_in")
+"""Cues that end at an ask."""
 
 DECISIONS: Final = tuple(name for name, payload in PAYLOADS.items() if payload.reads != "none")
 MOST_SCENES: Final = 7
+PAYLOAD_SHARE: Final = 5
+"""How much more often an odd payload is drawn than any other odd thing about an answer."""
 
 
 def says() -> SearchStrategy[Say]:
@@ -86,8 +92,9 @@ def wrong_answers() -> SearchStrategy[Answer]:
         "artifact": ARTIFACTS[1:],
         "beside": get_args(Beside)[1:],
     }
+    payload = st.builds(Answer, payload=st.sampled_from(tuple(PAYLOADS)))
     return st.one_of(
-        st.builds(Answer, payload=st.sampled_from(tuple(PAYLOADS))),
+        *[payload] * PAYLOAD_SHARE,
         *(
             st.builds(Answer, payload=decision, **{member: st.sampled_from(names)})
             for member, names in others.items()
@@ -137,11 +144,13 @@ def sequences(
     """
     known = [command for command in COMMANDS if command in commands]
     scene = st.one_of(
+        st.tuples(_any_steps(known, restarts=restarts)),
         _closed_scenes(),
         _doubtful_scenes(),
         _asked_scenes(),
-        *([_operated_scenes(known), _answered_twice(known)] if known else []),
-        st.tuples(_any_steps(known, restarts=restarts)),
+        _misnamed_scenes(),
+        *([_operated_scenes(known), _operated_scenes(known)] if known else []),
+        *([_answered_twice(known)] if known else []),
     )
     placed = st.tuples(st.sampled_from(PLACES), scene).map(_placed)
     return st.lists(placed, min_size=1, max_size=MOST_SCENES).map(
@@ -180,7 +189,7 @@ def _asked_scenes() -> SearchStrategy[Steps]:
     """A question that takes any value, or one that is pinned to data, and answers to it."""
     values = st.builds(Answer, payload=st.sampled_from(("missing", "null", *PAYLOADS)))
     chosen = st.builds(
-        Answer, payload=st.sampled_from(DECISIONS), artifact=st.sampled_from(ARTIFACTS[::-1])
+        Answer, payload=st.sampled_from(DECISIONS), artifact=st.sampled_from(ARTIFACTS)
     )
     question = st.builds(Say, cue=st.sampled_from(("question", "credential")))
     pinned = st.builds(Say, cue=st.just("ask_component"))
@@ -190,14 +199,29 @@ def _asked_scenes() -> SearchStrategy[Steps]:
     ).map(lambda drawn: (drawn[0], *drawn[1]))
 
 
+def _misnamed_scenes() -> SearchStrategy[Steps]:
+    """A pause after others, and decisions that name this request or another."""
+    naming = st.builds(
+        Answer, payload=st.sampled_from(DECISIONS), request=st.sampled_from(REQUEST_NAMES)
+    )
+    return st.tuples(_gated(), st.lists(naming, min_size=1, max_size=4)).map(
+        lambda drawn: (drawn[0], *drawn[1])
+    )
+
+
 def _operated_scenes(known: Sequence[CommandName]) -> SearchStrategy[Steps]:
     """A pause to which something happens, and what is sent afterwards."""
     afterwards = st.one_of(
         right_answers(), wrong_answers(), st.builds(Say, cue=st.just("plain")), controls(known)
     )
-    return st.tuples(
-        _gated(), controls(known), right_answers(), st.lists(afterwards, max_size=3)
-    ).map(lambda drawn: (*drawn[:3], *drawn[3]))
+    happens = st.tuples(_gated(), controls(known))
+    if "redeploy-chain" in known:  # which only an ask hangs on
+        asked = st.builds(Say, cue=st.sampled_from(ASKED))
+        redeployed = st.builds(Control, command=st.just("redeploy-chain"))
+        happens = st.one_of(happens, happens, happens, st.tuples(asked, redeployed))
+    return st.tuples(happens, right_answers(), st.lists(afterwards, max_size=3)).map(
+        lambda drawn: (*drawn[0], drawn[1], *drawn[2])
+    )
 
 
 def _answered_twice(known: Sequence[CommandName]) -> SearchStrategy[Steps]:

@@ -60,6 +60,32 @@ class Refuses:
     reason: str | None = None
     in_stream: bool = False
 
+    @property
+    def name(self) -> str:
+        """Its code, and its reason where it has one."""
+        return self.code if self.reason is None else f"{self.code} {self.reason}"
+
+
+EVERY_REFUSAL: Final = (
+    "ERR_NO_PENDING_ASK",
+    "ERR_UNKNOWN_TOOL_CALL",
+    "ERR_AWAITING_DECISION",
+    "ERR_UNKNOWN_INTERRUPT",
+    "ERR_CANCEL_NOT_CARRIED",
+    "ERR_PAUSE_ANSWER_REQUIRED",
+    "ERR_DECISION_REQUIRED",
+    "ERR_RESUME_DECISION no-request",
+    "ERR_RESUME_DECISION request-not-recorded",
+    "ERR_RESUME_DECISION other-request",
+    "ERR_STALE_DECISION",
+    "ERR_RESUME_DECISION call-changed",
+    "ERR_RESUME_DECISION chain-changed",
+    "ERR_RESUME_DECISION ledger-changed",
+    "ERR_RESUME_DECISION closed-by-host",
+    "ERR_RESUME_DECISION already-answered",
+)
+"""Every refusal that a sequence can come to, by name, in the order in which they are decided."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stops:

@@ -16,7 +16,9 @@ import tempfile
 import time
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from hostproof.conformance.http_target import HttpTarget
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -32,6 +34,16 @@ def serve_command(database: Path | str, *options: str) -> list[str]:
     """Write the command that serves the reference host on a free port."""
     host = [sys.executable, "-c", "from hostproof.conformance.cli import main; main()", "serve"]
     return [*host, "--port", "0", "--database", str(database), *options]
+
+
+def talking_process(script: str, *arguments: Path | str) -> Any:
+    """Run a script that prints lines and reads some; for a test to end."""
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 class HostProcess:
@@ -94,6 +106,18 @@ class HostProcess:
         await writer.wait_closed()
         self.url = found[0].decode("ascii")
         return True
+
+    def target(self) -> HttpTarget:
+        """Give a target at its origin."""
+        return HttpTarget(self.url)
+
+    async def printed(self, line: bytes, times: int = 1) -> None:
+        """Wait until it has printed a line so many times."""
+        deadline = time.monotonic() + READY_SECONDS
+        while self._printed().count(line) < times:
+            assert self._process.poll() is None, self.output()
+            assert time.monotonic() < deadline, self.output()
+            await asyncio.sleep(POLL_SECONDS / 5)
 
     async def ended(self) -> int:
         """Wait for its end, and give its exit code."""

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from hostproof.reports.document import ResultDocument
 
 MOST_REASONS = 2
+JUDGED = ("passed", "failed", "waived")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,9 +199,7 @@ def _media_type(exchange: Exchange, redactor: Redactor) -> str:
 
 def _show(document: ResultDocument, *, aside: bool) -> None:
     """Print the report, or a few lines where nothing was judged; *aside* to standard error."""
-    judged = [rule for rule in document.rules if rule.verdict in ("passed", "failed", "waived")]
-    unclear = [rule for rule in document.rules if rule.verdict == "inconclusive"]
-    if judged or unclear:
+    if any(rule.findings or rule.verdict in JUDGED for rule in document.rules):
         print_report(document, Console(stderr=aside))
         return
     click.echo(f"hostproof: nothing was judged on {document.target.name}", err=aside)

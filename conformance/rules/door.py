@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from hostproof.conformance import consent_faults as faults
+from hostproof.conformance.door_faults import runs_what_was_closed
 from hostproof.conformance.rule import Fault, Rule
 from hostproof.conformance.rules.consent import (
     NAMED,
@@ -21,12 +22,14 @@ from hostproof.conformance.rules.consent import (
 RESUME: Final = "ERR_RESUME_DECISION"
 
 
-def _door_rule(name: str, code: str, demand: str, reason: str | None = None) -> Rule:
+def _door_rule(
+    name: str, code: str, demand: str, reason: str | None = None, fault: Fault | None = None
+) -> Rule:
     return consent_rule(
         f"door.{name}",
         demand,
         refused_as_owed,
-        tolerant(name, code, reason),
+        fault or tolerant(name, code, reason),
         areas(reason or code),
         sets=NAMED,
         severity="high",
@@ -84,6 +87,8 @@ RULES: Final = (
         RESUME,
         "Refuse a decision where the host has closed the pause.",
         "closed-by-host",
+        # The ledger refuses it too: the fault leaves out both looks.
+        Fault(name="door-lets-through-closed-by-host", build=runs_what_was_closed),
     ),
     consent_rule(
         "door.already-answered",

@@ -38,6 +38,8 @@ INSIDE: Final = re.compile(
     r"|cannot access local variable"
     r"|object has no attribute"
     r"|\bat [\w.$<>]+ \([^()\n]+:\d+:\d+\)"
+    r"|\bat [\w.$<>]+\([\w.]+\.(?:java|kt|scala):\d+\)"
+    r"|goroutine \d+ \[\w+\]:|\.rb:\d+:in "
     r"|site-packages|node_modules"
     r"|<[\w.]+ object at 0x[0-9a-f]+>"
 )

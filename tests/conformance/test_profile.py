@@ -21,6 +21,7 @@ from hostproof.conformance.profile import (
     profile_from,
 )
 from hostproof.conformance.profile_parts import RULE_SETS, Waiver
+from hostproof.reference_impl.control import COMMANDS
 from hostproof.reference_impl.cues import CUES
 from hostproof.reference_impl.embedded import SETUPS, new_tokens
 from hostproof.reference_impl.turn import ValidatorContext
@@ -239,6 +240,7 @@ def headers(text):
 KNOWN = {"rule": "r", "kind": "known", "why": "w"}
 URL = {"url": "http://h/a"}
 AUTHORIZATION = "callers.carol.headers.Authorization"
+
 
 def test_one_caller_will_do():
     only = {"headers": {"Authorization": "Bearer one-key"}}
@@ -503,7 +505,7 @@ def test_the_embedded_hosts_profile_claims_what_its_setups_say():
     assert profile.target.url == "http://127.0.0.1:8000/agui"
     assert list(profile.callers) == ["alice", "bob"]
     assert profile.inspectors["inspector"].headers == (("Authorization", "Bearer pa$$word-${X}"),)
-    assert profile.control_commands == ("close-pause", "spoil-pause")
+    assert profile.control_commands == tuple(COMMANDS)
     for name, setup in zip(NAMES, SETUPS, strict=True):
         endpoint = profile.endpoints[name]
         assert (profile.endpoint_path(endpoint) or profile.base_path) == setup.path

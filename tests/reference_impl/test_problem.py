@@ -31,9 +31,7 @@ def test_every_code_of_the_catalogue_makes_a_document():
 
 
 def test_members_are_shown_where_they_apply():
-    full = Refusal(
-        "ERR_X", 409, "No.", field="f", reason="stale", members={"gate": "g"}
-    )
+    full = Refusal("ERR_X", 409, "No.", field="f", reason="stale", members={"gate": "g"})
     assert problem_members(full) == {"field": "f", "reason": "stale", "gate": "g"}
     assert problem_members(Refusal("ERR_X", 409, "No.")) == {}
     document = written(full)

@@ -33,10 +33,10 @@ class Rounds:
         self.tokens = tokens
         self.talk = Talk(tokens)
         self.random = random.Random(seed)
-        self.wins = Counter()
-        self.losses = Counter()
-        self.places = Counter()
-        self.processes = Counter()
+        self.wins: Counter[bool] = Counter()
+        self.losses: Counter[tuple[str, str | None]] = Counter()
+        self.places: Counter[int] = Counter()
+        self.processes: Counter[int] = Counter()
 
     async def observe(self, query):
         request = Request(
@@ -111,8 +111,7 @@ def test_one_answer_wins_and_acts_at_most_once(tmp_path, processes, rounds):
     async def run():
         async with AsyncExitStack() as stack:
             hosts = [
-                await stack.enter_async_context(running(command, environ))
-                for _ in range(processes)
+                await stack.enter_async_context(running(command, environ)) for _ in range(processes)
             ]
             done = Rounds([host.url for host in hosts], tokens, seed=rounds)
             await done.perform(scaled(rounds))

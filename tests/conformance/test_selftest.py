@@ -1,0 +1,66 @@
+"""The self-test: every fault is caught, the right host is not blamed, and it can fail itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hostproof.conformance.catalogue import all_rules
+from hostproof.conformance.rule import Breach, Fault
+from hostproof.conformance.selftest import selftest
+
+if TYPE_CHECKING:
+    from hostproof.conformance.recording import Recording
+
+RULES = all_rules()
+
+
+def test_every_fault_is_caught_and_the_unbroken_host_passes():
+    told: list[tuple[int, int, str]] = []
+    result = selftest(list(RULES.values()), lambda *one: told.append(one))
+    assert [fault.rule.id for fault in result.missed] == []
+    assert [(alarm.rule.id, alarm.verdict) for alarm in result.false_alarms] == []
+    assert result.holds
+    assert [fault.rule.id for fault in result.faults] == list(RULES)
+    assert [done for done, _, _ in told] == list(range(1, len(RULES) + 2))
+
+
+def test_a_rule_that_never_fails_is_reported_as_missed():
+    blind = replace(RULES["reader.thread-id"], judge=lambda _recording: None)
+    result = selftest([blind])
+    assert not result.holds
+    (missed,) = result.missed
+    assert (missed.rule.id, missed.verdict.verdict) == ("reader.thread-id", "passed")
+    assert result.false_alarms == []
+
+
+def test_a_rule_that_always_fails_is_a_false_alarm():
+    def always(_recording: Recording) -> Breach:
+        return Breach(expected="more", seen="less")
+
+    result = selftest([replace(RULES["reader.thread-id"], judge=always)])
+    assert not result.holds
+    assert [alarm.verdict for alarm in result.false_alarms] == ["failed"]
+    assert result.missed == []
+
+
+def test_a_fault_that_breaks_nothing_is_missed():
+    harmless = Fault(name="does-nothing", build=lambda parts: parts)
+    result = selftest([replace(RULES["host.method"], fault=harmless)])
+    assert [fault.verdict.verdict for fault in result.missed] == ["passed"]
+
+
+def test_a_fault_that_breaks_everything_is_no_proof():
+    """Where the control run fails too, the rule has judged nothing, and its fault is missed."""
+
+    def build(parts):
+        return replace(parts, plan=_no_plan)
+
+    everything = Fault(name="breaks-everything", build=build)
+    result = selftest([replace(RULES["host.method"], fault=everything)])
+    (missed,) = result.missed
+    assert missed.verdict.verdict == "inconclusive"
+
+
+def _no_plan(*_given):
+    raise RuntimeError
