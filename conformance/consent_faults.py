@@ -8,8 +8,9 @@ that exactly one refusal is missing.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
+from hostproof.conformance.door_faults import runs_a_changed_call, spends_twice
 from hostproof.conformance.fault_sessions import SessionsAround, Unleased
 from hostproof.reference_impl.agent import ReferenceAgent
 from hostproof.reference_impl.refusals import Refusal
@@ -21,118 +22,17 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from hostproof.conformance.rule import Build
-    from hostproof.reference_impl.agent_steps import Call, PageTool, Step, Turn
+    from hostproof.reference_impl.agent_steps import PageTool, Step, Turn
     from hostproof.reference_impl.host_parts import HostParts
-    from hostproof.reference_impl.ledger import DecisionRecord, Ledger, Spent
     from hostproof.reference_impl.reader import RunInput
     from hostproof.reference_impl.resume import Admitted, DoorFacts
     from hostproof.reference_impl.sessions import StoredPause, StoredThread, ThreadKey
     from hostproof.reference_impl.turn import Facts, Held, Plan, Rules
 
-MOST_MENDS: Final = 8
-
-
-def tolerant_door(code: str, reason: str | None = None) -> Build:
-    """Break the door: an answer that owes this refusal is taken as if it were right."""
-
-    def build(parts: HostParts) -> HostParts:
-        right = parts.door
-
-        def door(pending: Record, answer: Json, facts: DoorFacts) -> Admitted:
-            for _ in range(MOST_MENDS):
-                try:
-                    return right(pending, answer, facts)
-                except Refusal as refusal:
-                    if (refusal.code, refusal.reason) != (code, reason):
-                        raise
-                    pending, answer, facts = _mended(pending, answer, facts, reason or code)
-            raise ValueError("the answer could not be mended")
-
-        return replace(parts, door=door)
-
-    return build
-
-
-def _mended(
-    pending: Record, answer: Json, facts: DoorFacts, what: str
-) -> tuple[Record, Json, DoorFacts]:
-    request = pending.get("request")
-    if what == "ERR_DECISION_REQUIRED":
-        asked = pending.get("checkIn") or pending.get("ask") or {}
-        return pending, {**YES, "requestId": asked.get("id", "x")}, facts
-    if what == "ERR_PAUSE_ANSWER_REQUIRED":
-        return pending, "", facts
-    if what == "ERR_STALE_DECISION":
-        return pending, {**answer, "value": {}}, facts
-    if what in ("no-request", "other-request"):
-        named = request["id"] if is_record(request) else "x"
-        return pending, {**answer, "requestId": named}, facts
-    if what == "request-not-recorded":
-        made = {"id": answer["requestId"], "gate": pending["kind"], "call": "", "ledger": None}
-        chain = list(facts.chain or ()) if pending["kind"] == "ask" else None
-        return {**pending, "request": {**made, "chain": chain}}, answer, facts
-    return _mended_binding(pending, answer, facts, what)
-
-
-def _mended_binding(
-    pending: Record, answer: Json, facts: DoorFacts, what: str
-) -> tuple[Record, Json, DoorFacts]:
-    from hostproof.reference_impl.resume import gated_call  # noqa: PLC0415
-
-    request = pending["request"]
-    if what == "call-changed":
-        call = gated_call(pending["call"], facts.caller)
-        digest = "" if call is None else call.digest()
-        return {**pending, "request": {**request, "call": digest}}, answer, facts
-    if what == "chain-changed":
-        return pending, answer, replace(facts, chain=tuple(request["chain"]))
-    if what == "ledger-changed":
-        return pending, answer, replace(facts, ledger=request["ledger"])
-    return pending, answer, replace(facts, closed=False)
-
-
-class Generous:
-    """A ledger around another: every spend is the first."""
-
-    def __init__(self, inner: Ledger) -> None:
-        self.inner = inner
-
-    @property
-    def store_id(self) -> str | None:
-        """Names the store."""
-        return self.inner.store_id
-
-    def spend(self, record: DecisionRecord) -> bool:
-        """Spend, and say that it was the first time."""
-        self.inner.spend(record)
-        return True
-
-    def close_request(self, request: str) -> bool:
-        """Spend a request from the host's side."""
-        return self.inner.close_request(request)
-
-    def how_spent(self, request: str) -> Spent | None:
-        """Know of nothing but what the host closed."""
-        how = self.inner.how_spent(request)
-        return how if how == "closed" else None
-
-    def records(self) -> list[Record]:
-        """List every decision record."""
-        return self.inner.records()
-
-    def close(self) -> None:
-        """Let go of the store."""
-        self.inner.close()
-
-
-def spends_again(parts: HostParts) -> HostParts:
-    """Take a decision whose request was spent before."""
-    return replace(parts, ledger=Generous(parts.ledger))
-
 
 def loses_the_race(parts: HostParts) -> HostParts:
     """Hold no thread and spend nothing: whoever comes while a pause is open answers it."""
-    return replace(spends_again(parts), sessions=Unleased(parts.sessions))
+    return replace(spends_twice(parts), sessions=Unleased(parts.sessions))
 
 
 def refuses_falsy(parts: HostParts) -> HostParts:
@@ -154,19 +54,6 @@ def asks_the_denied(parts: HostParts) -> HostParts:
     return replace(parts, agent=replace(parts.agent, own_tools=tools))
 
 
-def no_is_yes(parts: HostParts) -> HostParts:
-    """Run the call on a no, too."""
-    right = parts.door
-
-    def door(pending: Record, answer: Json, facts: DoorFacts) -> Admitted:
-        admitted = right(pending, answer, facts)
-        if admitted.request is None:
-            return admitted
-        return replace(admitted, answer={**admitted.answer, "approved": True})
-
-    return replace(parts, door=door)
-
-
 def _agent_that(change: Callable[[Turn], Turn]) -> Build:
     def build(parts: HostParts) -> HostParts:
         right = parts.agent
@@ -178,18 +65,6 @@ def _agent_that(change: Callable[[Turn], Turn]) -> Build:
         return replace(parts, agent=agent)
 
     return build
-
-
-def _acts_twice(turn: Turn) -> Turn:
-    def act(call: Call) -> None:
-        turn.act(call)
-        turn.act(call)
-
-    return replace(turn, act=act)
-
-
-acts_twice = _agent_that(_acts_twice)
-"""Run a guarded action twice for one yes."""
 
 
 def _takes_edits(turn: Turn) -> Turn:
@@ -222,17 +97,6 @@ def acts_before_asking(parts: HostParts) -> HostParts:
     return replace(parts, agent=agent)
 
 
-def _without_rest(turn: Turn) -> Turn:
-    resumed = turn.resumed
-    if resumed is None:
-        return turn
-    return replace(turn, resumed=replace(resumed, pending={**resumed.pending, "rest": []}))
-
-
-forgets_the_rest = _agent_that(_without_rest)
-"""Forget the calls behind the one that was asked about."""
-
-
 def asks_without_end(parts: HostParts) -> HostParts:
     """Never take yes for an answer: the yes is treated as a no."""
     right = parts.door
@@ -262,18 +126,7 @@ class Anyones(SessionsAround):
 
 def anyones_pause(parts: HostParts) -> HostParts:
     """Let any caller answer any pause: the binding to the caller is dropped as well."""
-    right = parts.door
-
-    def door(pending: Record, answer: Json, facts: DoorFacts) -> Admitted:
-        return right(*_rebound(pending, answer, facts))
-
-    return replace(parts, sessions=Anyones(parts.sessions), door=door)
-
-
-def _rebound(pending: Record, answer: Json, facts: DoorFacts) -> tuple[Record, Json, DoorFacts]:
-    if not is_record(pending.get("request")):
-        return pending, answer, facts
-    return _mended_binding(pending, answer, facts, "call-changed")
+    return replace(runs_a_changed_call(parts), sessions=Anyones(parts.sessions))
 
 
 class AnyThreads(SessionsAround):
@@ -339,7 +192,7 @@ class Replaying(SessionsAround):
 
 def answers_again(parts: HostParts) -> HostParts:
     """Keep an answered pause open, and spend its request again."""
-    return replace(spends_again(parts), sessions=Replaying(parts.sessions))
+    return replace(spends_twice(parts), sessions=Replaying(parts.sessions))
 
 
 def shows_the_request(parts: HostParts) -> HostParts:

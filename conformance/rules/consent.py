@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from hostproof.conformance import consent_faults as faults
 from hostproof.conformance.outcome import Accepted, Refused, outcome_of
 from hostproof.conformance.rule import Breach, Fault, Rule, RuleSet, Severity, Source
 from hostproof.strategies.decisions import YES
@@ -226,8 +225,3 @@ def consent_rule(
 def areas(*names: str) -> Callable[[Facts], bool]:
     """Choose the cases of these areas."""
     return lambda case: case.area in names
-
-
-def tolerant(name: str, code: str, reason: str | None) -> Fault:
-    """Make the fault of a door that does not make one refusal."""
-    return Fault(name=f"door-lets-through-{name}", build=faults.tolerant_door(code, reason))

@@ -6,34 +6,33 @@ Source: contract, "Door" (docs/contract.md).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from hostproof.conformance import consent_faults as faults
-from hostproof.conformance.door_faults import runs_what_was_closed
+from hostproof.conformance import door_faults as faults
 from hostproof.conformance.rule import Fault, Rule
-from hostproof.conformance.rules.consent import (
-    NAMED,
-    areas,
-    consent_rule,
-    refused_as_owed,
-    tolerant,
-)
+from hostproof.conformance.rules.consent import NAMED, areas, consent_rule, refused_as_owed
 
-RESUME: Final = "ERR_RESUME_DECISION"
+if TYPE_CHECKING:
+    from hostproof.conformance.rule import Build
+
+AUTHORIZATION: Final = 863
+"""CWE-863: incorrect authorization."""
+
+REPLAY: Final = 294
+"""CWE-294: authentication bypass by capture-replay."""
 
 
-def _door_rule(
-    name: str, code: str, demand: str, reason: str | None = None, fault: Fault | None = None
-) -> Rule:
+def _door_rule(name: str, area: str, demand: str, build: Build, cwe: int = AUTHORIZATION) -> Rule:
+    """Declare a rule on one refusal; *area* is its code, or the reason of ERR_RESUME_DECISION."""
     return consent_rule(
         f"door.{name}",
         demand,
         refused_as_owed,
-        fault or tolerant(name, code, reason),
-        areas(reason or code),
+        Fault(name=f"door-lets-through-{name}", build=build),
+        areas(area),
         sets=NAMED,
         severity="high",
-        cwe=863,
+        cwe=cwe,
         source=("contract", "Door"),
     )
 
@@ -43,73 +42,73 @@ RULES: Final = (
         "decision-required",
         "ERR_DECISION_REQUIRED",
         "Refuse an answer to a consent gate that is no decision.",
+        faults.takes_no_decision,
     ),
     _door_rule(
         "answer-required",
         "ERR_PAUSE_ANSWER_REQUIRED",
         "Refuse null and nothing as the answer to a plain question.",
+        faults.takes_nothing_for_an_answer,
     ),
-    _door_rule("no-request", RESUME, "Refuse a decision that names no request.", "no-request"),
+    _door_rule(
+        "no-request",
+        "no-request",
+        "Refuse a decision that names no request.",
+        faults.takes_no_request,
+    ),
     _door_rule(
         "request-not-recorded",
-        RESUME,
+        "request-not-recorded",
         "Refuse a decision where the pause recorded no request.",
-        "request-not-recorded",
+        faults.takes_unrecorded,
     ),
     _door_rule(
-        "other-request", RESUME, "Refuse a decision that names another request.", "other-request"
+        "other-request",
+        "other-request",
+        "Refuse a decision that names another request.",
+        faults.takes_other_request,
     ),
     _door_rule(
         "stale-decision",
         "ERR_STALE_DECISION",
         "Refuse an answer that was chosen from other data than the ask pinned.",
+        faults.takes_stale,
     ),
     _door_rule(
         "call-changed",
-        RESUME,
+        "call-changed",
         "Refuse a decision where the paused call is not the one asked about.",
-        "call-changed",
+        faults.runs_a_changed_call,
     ),
     _door_rule(
         "chain-changed",
-        RESUME,
+        "chain-changed",
         "Refuse a decision where the rules after the ask are not those it was asked under.",
-        "chain-changed",
+        faults.runs_under_another_chain,
     ),
     _door_rule(
         "ledger-changed",
-        RESUME,
+        "ledger-changed",
         "Refuse a decision that would be spent in another ledger than its request's.",
-        "ledger-changed",
+        faults.spends_in_another_ledger,
     ),
     _door_rule(
         "closed-by-host",
-        RESUME,
-        "Refuse a decision where the host has closed the pause.",
         "closed-by-host",
-        # The ledger refuses it too: the fault leaves out both looks.
-        Fault(name="door-lets-through-closed-by-host", build=runs_what_was_closed),
+        "Refuse a decision where the host has closed the pause.",
+        faults.runs_what_was_closed,
     ),
-    consent_rule(
-        "door.already-answered",
+    _door_rule(
+        "already-answered",
+        "already-answered",
         "Refuse a decision whose request was spent before.",
-        refused_as_owed,
-        Fault(name="ledger-spends-twice", build=faults.spends_again),
-        areas("already-answered"),
-        sets=NAMED,
-        severity="high",
-        cwe=294,
-        source=("contract", "Door"),
+        faults.spends_twice,
+        REPLAY,
     ),
-    consent_rule(
-        "door.nested",
+    _door_rule(
+        "nested",
+        "nested",
         "Refuse an answer to a helper's pause inside the run, by RUN_ERROR with the same code.",
-        refused_as_owed,
-        tolerant("nested", RESUME, "other-request"),
-        areas("nested"),
-        sets=NAMED,
-        severity="high",
-        cwe=863,
-        source=("contract", "Door"),
+        faults.takes_other_request,
     ),
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from hostproof.conformance import consent_faults as faults
+from hostproof.conformance import door_faults
 from hostproof.conformance.rule import Fault
 from hostproof.conformance.rules.consent import (
     NAMED,
@@ -26,7 +27,6 @@ from hostproof.conformance.rules.consent import (
     runs_what_is_owed,
     shows_no_secrets,
     taken,
-    tolerant,
     waits,
     yes_runs,
 )
@@ -45,14 +45,14 @@ RULES: Final = (
         "effect.once-only",
         "Run the call once for one yes, never twice.",
         runs_what_is_owed,
-        Fault(name="host-acts-twice", build=faults.acts_twice),
+        Fault(name="host-acts-twice", build=door_faults.runs_twice),
         areas("yes"),
     ),
     consent_rule(
         "effect.no-never-runs",
         "Never run the call on a no.",
         runs_what_is_owed,
-        Fault(name="host-runs-on-a-no", build=faults.no_is_yes),
+        Fault(name="host-runs-on-a-no", build=door_faults.runs_a_declined_call),
         areas("no"),
     ),
     consent_rule(
@@ -70,7 +70,10 @@ RULES: Final = (
         "effect.needs-a-decision",
         "Run nothing on an answer that is no clear yes.",
         runs_what_is_owed,
-        tolerant("any-answer", "ERR_DECISION_REQUIRED", None),
+        Fault(
+            name="door-lets-through-any-answer",
+            build=door_faults.takes_no_decision,
+        ),
         areas("ERR_DECISION_REQUIRED"),
         cwe=863,
     ),
@@ -78,7 +81,10 @@ RULES: Final = (
         "effect.needs-the-request",
         "Run nothing on a decision about another request, another call or another state of it.",
         runs_what_is_owed,
-        tolerant("any-request", RESUME, "other-request"),
+        Fault(
+            name="door-lets-through-any-request",
+            build=door_faults.takes_other_request,
+        ),
         areas(
             "no-request",
             "request-not-recorded",
@@ -104,7 +110,7 @@ RULES: Final = (
         "effect.spent-before-the-call",
         "Run nothing on a decision that was spent before its run was stopped.",
         runs_what_is_owed,
-        Fault(name="host-spends-twice", build=faults.spends_again),
+        Fault(name="host-spends-twice", build=door_faults.spends_twice),
         areas("already-answered"),
         cwe=294,
     ),
@@ -170,7 +176,7 @@ RULES: Final = (
         "effect.in-sequence",
         "Ask about several calls of a turn one after the other, and run each on its own yes.",
         yes_runs,
-        Fault(name="host-forgets-the-calls-behind", build=faults.forgets_the_rest),
+        Fault(name="host-forgets-the-calls-behind", build=door_faults.ends_with_the_first_yes),
         areas("sequence"),
         severity="high",
     ),

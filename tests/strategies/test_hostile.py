@@ -30,7 +30,7 @@ READ_BY_BYTES = [
 
 
 @pytest.mark.parametrize("change", hostile.CHANGES, ids=lambda change: change.id)
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_a_change_owes_what_its_table_says(change, data):
     case = data.draw(hostile.changed_bodies(changes=[change]))
