@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from hostproof.conformance.commands.fuzz import fuzz
 from hostproof.conformance.commands.replay import replay
 from hostproof.conformance.commands.rules import rules
 from hostproof.conformance.commands.run import run
@@ -23,5 +24,5 @@ def main() -> None:
     """
 
 
-for command in (run, serve, selftest, rules, replay):
+for command in (run, fuzz, serve, selftest, rules, replay):
     main.add_command(command)

@@ -11,8 +11,10 @@ from hostproof.reference_impl.values import MISSING
 from hostproof.strategies.bodies import Allowed, page_contexts
 from hostproof.strategies.changes import Change, EndpointName, Situation
 from hostproof.strategies.drawn import body_text
-from hostproof.strategies.hostile import CHANGES, PAUSED_AT, SITUATIONS, fuzzed_bodies
+from hostproof.strategies.fuzzed import fuzzed_bodies
+from hostproof.strategies.hostile import CHANGES
 from hostproof.strategies.json_values import json_values
+from hostproof.strategies.places import PAUSED_AT, SITUATIONS
 from hostproof.strategies.plan_changes import FORM
 from hostproof.strategies.wire_changes import WIRE_CHANGES, WireChange
 

@@ -125,7 +125,7 @@ class SqliteSessions(SqliteStore):
                 for ended in self._ended:
                     self._drop(*ended)
                 row = self.row("SELECT process FROM leases WHERE caller = ? AND thread = ?", key)
-                if key in self._running or (row is not None and self._is_others(str(row[0]))):
+                if row is not None and self._process.is_alive(str(row[0])):
                     return False
                 self.execute(
                     "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)",
@@ -134,10 +134,6 @@ class SqliteSessions(SqliteStore):
             self._ended.clear()
             self._running[key] = run
             return True
-
-    def _is_others(self, process: str) -> bool:
-        """Say whether a lease is of another process, alive; what runs in this one is known here."""
-        return process != self._process.name and self._process.is_alive(process)
 
     def release(self, key: ThreadKey, run: str) -> None:
         """

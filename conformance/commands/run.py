@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import sys
-import time
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,23 +13,19 @@ from rich.console import Console
 from hostproof.conformance.commands.shared import (
     STDOUT,
     check_writable,
-    chosen_profile,
-    chosen_rules,
     ending_well,
     judging_options,
     shown_progress,
     target_options,
-    with_options,
+    what_was_asked,
     write_reports,
 )
-from hostproof.conformance.embedded_run import EMBEDDED_NAME, embedded
-from hostproof.conformance.findings import Keeper, now_text, shown_words
+from hostproof.conformance.findings import shown_words
 from hostproof.conformance.gate import PLAIN_RUN, Gate
-from hostproof.conformance.kept import CASES_FOLDER
-from hostproof.conformance.opened_host import Leave, opened_host
+from hostproof.conformance.opened_host import opened_host
 from hostproof.conformance.outcome import Broken, Refused, outcome_of
 from hostproof.conformance.redaction import Redactor
-from hostproof.conformance.result import RunFacts, result_document
+from hostproof.conformance.result import result_document
 from hostproof.conformance.target import TargetError
 from hostproof.reports.printable import printable
 from hostproof.reports.terminal import print_report
@@ -41,26 +33,12 @@ from hostproof.reports.terminal import print_report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hostproof.conformance.asked import Asked
     from hostproof.conformance.exchange import Exchange
-    from hostproof.conformance.profile import Profile
-    from hostproof.conformance.rule import Rule
     from hostproof.reports.document import ResultDocument
 
 MOST_REASONS = 2
 JUDGED = ("passed", "failed", "waived")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a run was asked to do."""
-
-    profile: Profile
-    rules: list[Rule]
-    leave: Leave
-    seed: int
-    name: str
-    folder: Path | None
-    keep: Path
 
 
 @click.command()
@@ -80,30 +58,12 @@ def run(**given: Any) -> None:
     with ending_well():
         check_writable(given["json_path"], given["junit_path"])
         with ExitStack() as stack:
-            asked = _asked(given, stack)
+            asked = what_was_asked(given, stack)
             with shown_progress("judging", quiet=given["quiet"]) as progress:
                 document = judge(asked, progress)
         write_reports(document, given["json_path"], given["junit_path"])
         _show(document, aside=STDOUT in (given["json_path"], given["junit_path"]))
         sys.exit(document.exit.code)
-
-
-def _asked(given: dict[str, Any], stack: ExitStack) -> Asked:
-    chosen = chosen_profile(given)
-    if chosen is None:
-        profile, folder = with_options(stack.enter_context(embedded()), given), None
-    else:
-        profile, folder = chosen
-    at = profile.target
-    return Asked(
-        profile=profile,
-        rules=chosen_rules(profile, given["only"]),
-        leave=Leave(remote=given["allow_remote"], aggressive=given["aggressive"]),
-        seed=secrets.randbits(32) if given["seed"] is None else given["seed"],
-        name=EMBEDDED_NAME if chosen is None else (at.url or at.app or ""),
-        folder=folder,
-        keep=Path(given["keep_folder"]) if given["keep_folder"] else CASES_FOLDER,
-    )
 
 
 def judge(asked: Asked, progress: Callable[[int, int, str], None]) -> ResultDocument:
@@ -116,7 +76,6 @@ def judge(asked: Asked, progress: Callable[[int, int, str], None]) -> ResultDocu
         TargetError: the host cannot be reached, or is no AG-UI host.
         KeptError: a failing case cannot be kept.
     """
-    started, begun = now_text(), time.monotonic()
     gates: list[Gate] = []
 
     async def perform() -> None:
@@ -136,30 +95,11 @@ def judge(asked: Asked, progress: Callable[[int, int, str], None]) -> ResultDocu
     redactor = Redactor(asked.profile.everyone)
     if finished:
         _check_is_agui(gate, asked.name, redactor)
-    base_url = asked.profile.target.url or f"http://asgi.invalid{asked.profile.target.path}"
-    keeper = Keeper(
-        base_url=base_url,
-        target=asked.name,
-        redactor=redactor,
-        mode="gate",
-        seed=asked.seed,
-        folder=asked.keep,
-    )
-    facts = RunFacts(
-        mode="gate",
-        started=started,
-        seconds=time.monotonic() - begun,
-        finished=finished,
-        seed=asked.seed,
-        requests=gate.host.requests,
-        kind="asgi" if asked.profile.target.app else "http",
-        target=asked.name,
-    )
     return result_document(
         gate.verdicts(),
         asked.profile,
-        facts,
-        keeper.findings_of,
+        asked.facts("gate", finished=finished, requests=gate.host.requests),
+        asked.keeper("gate").findings_of,
         redact=redactor.text,
         tools=gate.tools_run(),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 import sys
 import time
@@ -14,8 +15,11 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from hostproof.conformance.asked import Asked
 from hostproof.conformance.catalogue import UnknownRuleError, all_rules, rule_of
-from hostproof.conformance.kept import KeptError
+from hostproof.conformance.embedded_run import EMBEDDED_NAME, embedded
+from hostproof.conformance.kept import CASES_FOLDER, KeptError
+from hostproof.conformance.opened_host import Leave
 from hostproof.conformance.profile import (
     PROFILE_FILE,
     ProfileError,
@@ -31,6 +35,7 @@ from hostproof.reports.reading import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import ExitStack
 
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.rule import Rule
@@ -229,6 +234,31 @@ def chosen_rules(profile: Profile, only: Sequence[str]) -> list[Rule]:
         named = {rule_of(rule_id).id for rule_id in only}
         return [rule for rule in all_rules().values() if rule.id in named]
     return [rule for rule in all_rules().values() if rule.sets & set(profile.sets)]
+
+
+def what_was_asked(given: dict[str, Any], stack: ExitStack) -> Asked:
+    """
+    Make what a run was asked to do; the embedded host is served while *stack* is open.
+
+    Raises:
+        ProfileError: the profile, or an option, cannot be used.
+        UnknownRuleError: a rule that is named is not known.
+    """
+    chosen = chosen_profile(given)
+    if chosen is None:
+        profile, folder = with_options(stack.enter_context(embedded()), given), None
+    else:
+        profile, folder = chosen
+    at = profile.target
+    return Asked(
+        profile=profile,
+        rules=chosen_rules(profile, given.get("only", ())),
+        leave=Leave(remote=given["allow_remote"], aggressive=given["aggressive"]),
+        seed=secrets.randbits(32) if given["seed"] is None else given["seed"],
+        name=EMBEDDED_NAME if chosen is None else (at.url or at.app or ""),
+        folder=folder,
+        keep=Path(given["keep_folder"]) if given["keep_folder"] else CASES_FOLDER,
+    )
 
 
 def check_writable(*paths: str | None) -> None:

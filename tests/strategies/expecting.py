@@ -9,7 +9,7 @@ from hostproof.conformance.embedded_profile import embedded_profile
 from hostproof.conformance.expectation import Standing, expected_by_reference
 from hostproof.reference_impl.embedded import accept_context, accept_state
 from hostproof.reference_impl.turn import ValidatorContext
-from hostproof.reference_impl.values import is_record
+from hostproof.reference_impl.values import Json, is_record
 from hostproof.strategies.drawn import BRACE
 from hostproof.strategies.edits import filled
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from hostproof.conformance.recording import Owed
     from hostproof.reference_impl.turn import Validator
-    from hostproof.reference_impl.values import Json
     from hostproof.strategies.drawn import DrawnCase
 
 THREAD = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -54,7 +53,8 @@ def owed_by_reference(case: DrawnCase) -> Owed | None:
     if case.endpoint == "carrying" and is_record(body):
         for name, accept in VALIDATORS.items():
             said = "good" if accepts(accept, body.get(name)) else "bad"
-            endpoint = replace(endpoint, **{f"{said}_{name}": body.get(name)})
+            declared: Json = {f"{said}_{name}": body.get(name)}
+            endpoint = replace(endpoint, **declared)
     standing = Standing(situation=case.situation, thread=THREAD, slots=HANDED_OUT[case.situation])
     return expected_by_reference(text_of(case), endpoint, standing)
 

@@ -83,8 +83,15 @@ def test_every_role_is_reached(many):
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
-        *((one, value) for one in ("tools", "context", "state", "resume") for value in ([], None)),
+        ("tools", []),
+        ("tools", None),
+        ("context", []),
+        ("context", None),
+        ("state", []),
         ("state", {}),
+        ("state", None),
+        ("resume", []),
+        ("resume", None),
         ("tools", [{"name": "show_form"}]),
         ("protocolVersion", "1.0"),
         ("forwardedProps", None),

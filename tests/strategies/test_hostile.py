@@ -9,12 +9,14 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from hostproof.reference_impl.values import trim
-from hostproof.strategies import hostile
+from hostproof.strategies import hostile, raw
 from hostproof.strategies.bodies import AGENTS
 from hostproof.strategies.changes import WRONG
 from hostproof.strategies.drawn import ByteOp, DrawnCase, Kind
 from hostproof.strategies.edits import slots_in
+from hostproof.strategies.fuzzed import fuzzed_bodies
 from hostproof.strategies.json_values import CANARY as CANARY_SLOT
+from hostproof.strategies.places import PAUSED_AT, SITUATIONS
 from hostproof.strategies.plan_changes import PLAN_CHANGES
 from hostproof.strategies.reader_changes import READER_CHANGES
 from hostproof.strategies.variation import varied
@@ -47,7 +49,7 @@ def test_a_change_owes_what_its_table_says(change, data):
 @settings(max_examples=4)
 @given(data=st.data())
 def test_a_change_below_the_value_owes_what_its_table_says(change, data):
-    case = data.draw(hostile.wire_bodies(changes=[change]))
+    case = data.draw(raw.wire_bodies(changes=[change]))
     owed = owed_by_reference(case)
 
     assert owed is not None
@@ -55,7 +57,7 @@ def test_a_change_below_the_value_owes_what_its_table_says(change, data):
 
 
 @settings(max_examples=300)
-@given(hostile.several_changes() | hostile.raw_bodies())
+@given(hostile.several_changes() | raw.raw_bodies())
 def test_of_several_faults_only_the_reference_says_what_is_owed(case):
     if case.kind in ("several", "bytes", "shape"):
         assert case.owed is None
@@ -123,7 +125,7 @@ def test_values_vary_where_the_row_allows():
 
 @pytest.fixture(scope="module")
 def many():
-    return drawn(hostile.fuzzed_bodies(), 2_000)
+    return drawn(fuzzed_bodies(), 2_000)
 
 
 def test_each_code_is_owed_often(many):
@@ -140,14 +142,14 @@ def test_each_kind_is_drawn(many):
 
 def test_each_place_is_reached(many):
     places = {(case.endpoint, case.situation) for case in many}
-    paused = {(hostile.PAUSED_AT, situation) for situation in hostile.SITUATIONS}
+    paused = {(PAUSED_AT, situation) for situation in SITUATIONS}
 
     assert places == {(endpoint, "fresh") for endpoint in AGENTS} | paused
 
 
 def test_most_changes_are_made_soon(many):
     made = {name for case in many for name in case.changes}
-    known = {change.id for change in (*hostile.CHANGES, *WIRE_CHANGES)}
+    known = {change.id for change in hostile.CHANGES} | {change.id for change in WIRE_CHANGES}
 
     assert len(made & known) > len(known) / 2
 
@@ -159,7 +161,7 @@ def test_nothing_is_drawn_for_a_situation_that_is_not_offered():
 
 def test_a_raw_body_holds_a_canary_unless_all_of_it_was_replaced():
     found = find(
-        hostile.damaged_bodies(bodies=hostile.valid_bodies()),
+        raw.damaged_bodies(bodies=hostile.valid_bodies()),
         lambda case: CANARY.encode() in text_of(case),
         settings=SMALL,
     )
@@ -169,7 +171,7 @@ def test_a_raw_body_holds_a_canary_unless_all_of_it_was_replaced():
 
 def test_what_is_found_is_made_small():
     found = find(
-        hostile.fuzzed_bodies(),
+        fuzzed_bodies(),
         lambda case: case.owed is not None and case.owed.code == "ERR_INVALID_RUN_INPUT",
         settings=SMALL,
     )
@@ -202,7 +204,7 @@ def test_bytes_are_damaged_as_said(op, made):
     assert op.applied(b"0123") == made
 
 
-@given(hostile.byte_ops(), st.binary(max_size=40))
+@given(raw.byte_ops(), st.binary(max_size=40))
 def test_any_bytes_can_be_damaged(op, text):
     assert isinstance(op.applied(text), bytes)
 
