@@ -119,6 +119,7 @@ class Exchange:
             ``event-too-large`` (left out), ``unfinished-event`` (at the end),
             ``data-no-json-object``, ``content-encoding`` (could not be undone).
         crash: what an app in this process raised and did not handle.
+        memo: what was worked out from it before, by a name.
     """
 
     request: Request
@@ -131,6 +132,7 @@ class Exchange:
     seconds: float
     problems: tuple[str, ...] = ()
     crash: BaseException | None = field(default=None, compare=False)
+    memo: dict[str, object] = field(init=False, default_factory=dict, compare=False, repr=False)
 
     def header(self, name: str) -> str | None:
         """Give the first response header of that *name* (any case), or None."""

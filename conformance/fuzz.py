@@ -21,41 +21,29 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 
-from hostproof.conformance.expectation import Standing, expected_by_reference
 from hostproof.conformance.fuzz_judging import (
-    broken_rules,
-    disagreement,
-    facts_of,
-    is_decidable,
     key_of,
-    owed_by_construction,
 )
 from hostproof.conformance.fuzz_result import FuzzFinding, FuzzResult, Tally
+from hostproof.conformance.fuzz_sending import Sender
 from hostproof.conformance.fuzz_tables import Tables
 from hostproof.conformance.gate import silent
 from hostproof.conformance.host_under_test import BudgetSpentError
 from hostproof.conformance.outcome import Broken as BrokenOutcome
-from hostproof.conformance.outcome import Refused, outcome_of
-from hostproof.conformance.paused_threads import PausedThreads
-from hostproof.conformance.recording import Recording
+from hostproof.conformance.outcome import outcome_of
 from hostproof.conformance.scenario import UnpreparedError
 from hostproof.conformance.target import TargetError
-from hostproof.reference_impl.reader import RUN_ID_ALPHABET
-from hostproof.reference_impl.values import is_record, is_text
-from hostproof.strategies.edits import filled
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
-    from hostproof.conformance.exchange import Exchange, Request
     from hostproof.conformance.fuzz_judging import Broken, Key
     from hostproof.conformance.fuzz_result import StopReason
+    from hostproof.conformance.fuzz_sending import Sent
     from hostproof.conformance.gate import Progress
     from hostproof.conformance.host_under_test import HostUnderTest
     from hostproof.conformance.identifiers import Identifiers
-    from hostproof.conformance.paused_threads import StandingThread
-    from hostproof.conformance.recording import Owed
     from hostproof.conformance.rule import Rule
     from hostproof.strategies.drawn import DrawnCase
 
@@ -72,6 +60,9 @@ SHRINK_SECONDS: Final = 30.0
 
 AFTER_EVERY: Final = 12
 """Of so many refused bodies one is followed by a good request on the same thread."""
+
+PAUSE_SURVIVES: Final = "live.pause-survives"
+"""The rule that explains why a thread was spoiled for the next request."""
 
 PROGRESS_EVERY: Final = 25
 MOST_UNPREPARED: Final = 2
@@ -109,18 +100,6 @@ class _Hunt:
         return self.calls > SHRINK_CALLS or time.monotonic() > self.until
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sent:
-    """A case as it was sent: what it owed, what came of it, and which rules broke."""
-
-    recording: Recording
-    owed: Owed | None
-    thread: StandingThread
-    was_used: bool
-    request: Request
-    broken: tuple[Broken, ...]
-
-
 class Fuzz:
     """
     One fuzz run.
@@ -154,15 +133,13 @@ class Fuzz:
         if bodies is None and seconds is None:
             raise ValueError("say how many bodies to send, or for how long")
         self.host = host
-        self.rules = [rule for rule in rules if rule.sets & {"safety", "named"}]
-        self.ids = ids
+        judged = [rule for rule in rules if rule.sets & {"safety", "named"}]
         self.seed = seed
         self.bodies = bodies
         self.seconds = seconds
         self.progress = progress
-        self.is_named = "named" in host.profile.sets
         self.tables = Tables(host.profile, aggressive=aggressive)
-        self.threads = PausedThreads(host, ids)
+        self.sender = Sender(host, judged, ids)
         self.tally = Tally()
         self.findings: list[FuzzFinding] = []
         self.disagreements: list[FuzzFinding] = []
@@ -171,7 +148,7 @@ class Fuzz:
         self._known: set[Key] = set()
         self._per_rule: Counter[str | None] = Counter()
         self._hunt: _Hunt | None = None
-        self._always_after = False
+        self._suspects: list[FuzzFinding] = []
         self._unreachable = 0
         self._seed_now = seed
         self._started = 0.0
@@ -293,9 +270,9 @@ class Fuzz:
         hunt = self._hunt
         if hunt is not None:
             hunt.calls += 1
-        is_followed = is_followed or (self._always_after and case.situation != "fresh")
+        is_followed = is_followed or (bool(self._suspects) and case.situation != "fresh")
         waits = self.host.waits
-        sent = await self._send(case, is_followed=is_followed, new=hunt is not None)
+        sent = await self.sender.send(case, is_followed=is_followed, new=hunt is not None)
         if self.host.waits > waits:
             self.tally.throttled += 1
             return None
@@ -304,12 +281,23 @@ class Fuzz:
         new = self._new(sent)
         if new is not None and hunt is None and sent.was_used:
             # An earlier request may have spoiled the thread; a new one must show the same.
-            sent = await self._send(case, is_followed=is_followed, new=True)
-            new = self._new(sent)
-            self._always_after = self._always_after or new is None
+            again = await self.sender.send(case, is_followed=is_followed, new=True)
+            if self._new(again) is None:
+                self._suspect(new[0], self._finding(case, sent, new[1]))
+            sent, new = again, self._new(again)
         return None if new is None else (new[0], self._finding(case, sent, new[1]))
 
-    def _count(self, case: DrawnCase, sent: _Sent) -> None:
+    def _suspect(self, key: Key, finding: FuzzFinding) -> None:
+        """
+        Note a failure that a new thread did not show.
+
+        From now on each refusal on a paused thread is followed by the right
+        answer, so that the request that spoils one is found.
+        """
+        self._known.add(key)
+        self._suspects.append(replace(finding, steady=False))
+
+    def _count(self, case: DrawnCase, sent: Sent) -> None:
         outcome = outcome_of(sent.recording.changed[0])
         self.tally.count(case, sent.owed, outcome)
         gone = isinstance(outcome, BrokenOutcome) and outcome.kind == "unreachable"
@@ -317,7 +305,7 @@ class Fuzz:
         if self.tally.bodies % PROGRESS_EVERY == 0:
             self.progress(self.tally.bodies, self.bodies or 0, case.name)
 
-    def _new(self, sent: _Sent) -> tuple[Key, Broken] | None:
+    def _new(self, sent: Sent) -> tuple[Key, Broken] | None:
         """Choose the failure that is looked for: the hunted one, or one that is not known."""
         for found in sent.broken:
             key = key_of(found, sent.owed, sent.recording)
@@ -328,81 +316,7 @@ class Fuzz:
                 return key, found
         return None
 
-    async def _send(self, case: DrawnCase, *, is_followed: bool, new: bool) -> _Sent:
-        thread = await self.threads.take(case.endpoint, case.situation, new=new)
-        was_used = thread.refused > 0
-        slots = {
-            "thread": thread.id,
-            "run": self.ids.uuid("run", self.threads.name()),
-            "plain": self.threads.cue("plain"),
-            "canary": self.ids.canary(self.threads.name()),
-            **thread.slots,
-        }
-        request = self._request(case, slots)
-        owed = owed_by_construction(case)
-        broken: list[Broken] = []
-        if self.is_named and is_decidable(case):
-            standing = Standing(situation=case.situation, thread=thread.id, slots=thread.slots)
-            endpoint = self.host.profile.endpoints[case.endpoint]
-            expected = expected_by_reference(request.body, endpoint, standing)
-            if owed is None:
-                owed = expected
-            elif expected is not None:
-                differs = disagreement(owed, expected, with_field=case.kind != "wire")
-                broken += [] if differs is None else [differs]
-        exchange = await self.host.send(request)
-        after = await self._after(case, thread, exchange, slots, is_followed=is_followed)
-        recording = Recording(
-            case=facts_of(case, owed, slots["canary"]), changed=(exchange,), after=after
-        )
-        is_owed = self.is_named and owed is not None
-        broken += broken_rules(recording, self.rules, is_owed=is_owed)
-        return _Sent(
-            recording=recording,
-            owed=owed,
-            thread=thread,
-            was_used=was_used,
-            request=request,
-            broken=tuple(broken),
-        )
-
-    def _request(self, case: DrawnCase, slots: dict[str, str]) -> Request:
-        text = case.text(slots)
-        if case.wire is None:
-            return self.host.run_request(case.endpoint, text)
-        caller: tuple[tuple[str, str], ...] | None = None
-        if case.wire.identity != "right":
-            right = self.host.caller_headers() if case.wire.identity == "wrong" else ()
-            caller = tuple(
-                (name, f"{value.partition(' ')[0]} {slots['canary']}") for name, value in right
-            )
-        return self.host.run_request(
-            case.endpoint, text, method=case.wire.method, headers=case.wire.headers, caller=caller
-        )
-
-    async def _after(
-        self,
-        case: DrawnCase,
-        thread: StandingThread,
-        exchange: Exchange,
-        slots: dict[str, str],
-        *,
-        is_followed: bool,
-    ) -> Exchange | None:
-        """After a refusal, ask for what is right on the same thread, or keep it for another."""
-        outcome = outcome_of(exchange)
-        if not isinstance(outcome, Refused) or outcome.in_stream:
-            return None
-        if not is_followed or case.situation == "spoiled":
-            self.threads.keep(thread)
-            return None
-        if case.situation == "fresh" and is_record(case.body):
-            given = filled(case.body.get("threadId"), slots | {"brace": "{"})
-            if is_text(given) and RUN_ID_ALPHABET.fullmatch(given) and thread.id in given:
-                thread.id = given[:128]
-        return await self.host.send(self.threads.good_request(thread, slots["canary"]))
-
-    def _finding(self, case: DrawnCase, sent: _Sent, found: Broken) -> FuzzFinding:
+    def _finding(self, case: DrawnCase, sent: Sent, found: Broken) -> FuzzFinding:
         return FuzzFinding(
             rule=found.rule,
             breach=found.breach,
@@ -418,6 +332,8 @@ class Fuzz:
 
     def _result(self, reason: StopReason) -> FuzzResult:
         tally = self.tally
+        explained = any(finding.rule == PAUSE_SURVIVES for finding in self.findings)
+        suspects = () if explained else self._suspects
         return FuzzResult(
             seed=self.seed,
             reason=reason,
@@ -429,7 +345,7 @@ class Fuzz:
             owed=dict(tally.owed),
             seen=dict(tally.seen),
             areas=dict(tally.areas),
-            findings=tuple(self.findings),
+            findings=(*self.findings, *suspects),
             disagreements=tuple(self.disagreements),
             unprepared=dict(self.unprepared),
             throttled=tally.throttled,

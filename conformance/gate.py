@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from hostproof.conformance.profile import Profile
+    from hostproof.conformance.recording import Facts
 
 PLAIN_RUN: Final = "plain-run"
 
@@ -102,6 +103,8 @@ class Gate:
         recordings: what was recorded so far, by case.
         repeated: what was recorded again, by case.
         skipped: why a case was not performed, by case.
+        cases: those that some rule needs, in order; the plain run is always one.
+        facts: what rules know of them beforehand, by case.
     """
 
     host: HostUnderTest
@@ -113,24 +116,22 @@ class Gate:
     repeated: dict[str, Recording] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
+    cases: list[Case] = field(init=False, default_factory=list)
+    facts: dict[str, Facts] = field(init=False, default_factory=dict)
 
-    @property
-    def cases(self) -> list[Case]:
-        """The cases that some rule needs, in order; the plain run is always one."""
-        return [
-            case
-            for case in all_cases()
-            if case.id == PLAIN_RUN
-            or (
-                (not self.only or case.id in self.only)
-                and any(rule.applies(case.facts()) for rule in self.rules)
+    def __post_init__(self) -> None:
+        for case in all_cases():
+            facts = case.facts()
+            is_wanted = (not self.only or case.id in self.only) and any(
+                rule.applies(facts) for rule in self.rules
             )
-        ]
+            if is_wanted or case.id == PLAIN_RUN:
+                self.cases.append(case)
+                self.facts[case.id] = facts
 
     async def perform(self) -> None:
         """Perform every case, then again those in which a rule was broken."""
-        cases = self.cases
-        plain, rest = cases[0], cases[1:]
+        plain, *rest = cases = self.cases
         self.recordings[plain.id] = await self._one(plain, "first")
         self.progress(1, len(cases), plain.id)
         if not self.plain_run_is_good:
@@ -224,7 +225,7 @@ class Gate:
         missing: list[tuple[str, str]] = []
         passed = 0
         for case in self.cases:
-            if not rule.applies(case.facts()) or (self.only and case.id not in self.only):
+            if not rule.applies(self.facts[case.id]) or (self.only and case.id not in self.only):
                 continue
             if case.id in self.skipped:
                 missing.append(("not-declared", f"needs {self.skipped[case.id]}"))

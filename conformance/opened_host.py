@@ -96,7 +96,10 @@ async def opened_host(
                 await stack.enter_async_context(owned_process(at.start, ready, folder))
             allowed = limits or profile.limits.exchange
             await check_reachable(
-                at.url, deadline_seconds=min(REACHABLE_SECONDS, allowed.head_seconds)
+                at.url,
+                deadline_seconds=min(
+                    REACHABLE_SECONDS, allowed.head_seconds, allowed.deadline_seconds
+                ),
             )
             target = HttpTarget(at.url)
         elif at.app is not None:

@@ -35,6 +35,7 @@ Breakage: TypeAlias = Literal[
 MAX_NAME: Final = 100
 """Characters of a host's own word that are shown."""
 
+_MEMO: Final = "outcome"
 _BROKEN_ENDS: Final[dict[str, Breakage]] = {
     "cut": "cut",
     "reset": "dropped",
@@ -118,7 +119,15 @@ Outcome: TypeAlias = Accepted | Refused | Broken
 
 
 def outcome_of(exchange: Exchange) -> Outcome:
-    """Say what an exchange amounts to."""
+    """Say what an exchange amounts to; it is worked out once, a stream may be long."""
+    known = exchange.memo.get(_MEMO)
+    if isinstance(known, Accepted | Refused | Broken):
+        return known
+    found = exchange.memo[_MEMO] = _outcome(exchange)
+    return found
+
+
+def _outcome(exchange: Exchange) -> Outcome:
     status = exchange.status
     if exchange.end in _BROKEN_ENDS:
         terminal = _terminal(exchange)

@@ -45,7 +45,16 @@ def base_bodies(
 
 
 class Places:
-    """Where a case may be sent to, and the valid bodies there, each strategy made once."""
+    """
+    Where a case may be sent to, and the valid bodies there, each strategy made once.
+
+    Attributes:
+        all: each agent in each situation it can be in.
+        unspoiled: draws one where a valid body is accepted.
+
+    Raises:
+        ValueError: there is no agent to send anything to.
+    """
 
     def __init__(
         self, endpoints: Mapping[EndpointName, Allowed], situations: Sequence[Situation]
@@ -73,6 +82,7 @@ class Places:
     def base(
         self, place: tuple[EndpointName, Situation], *, speaks: bool
     ) -> SearchStrategy[Record]:
+        """Give the valid bodies for a place; see :func:`base_bodies`."""
         return self._bases[place, speaks]
 
 

@@ -95,23 +95,21 @@ def test_it_is_stopped_when_the_block_breaks(port):
 
 
 def test_it_is_stopped_when_the_run_is_cancelled(port):
-    pids = []
-
-    async def own():
+    async def own(ready):
         async with owned_process(python(SERVER, port), url(port)) as pid:
-            pids.append(pid)
+            ready.set_result(pid)
             await asyncio.Event().wait()
 
     async def cancelled():
-        task = asyncio.create_task(own())
-        while not pids:
-            await asyncio.sleep(0.01)
+        ready = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(own(ready))
+        pid = await ready
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+        return pid
 
-    asyncio.run(cancelled())
-    assert is_gone(pids[0])
+    assert is_gone(asyncio.run(cancelled()))
 
 
 def test_what_does_not_heed_is_killed(port):
@@ -172,11 +170,10 @@ def test_what_answers_already_is_not_started_beside():
         async def hello(reader, writer):
             writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
 
-        async with serve(hello) as port:
-            async with owned_process(python("raise SystemExit"), url(port)):
-                raise AssertionError("it must not be started")
+        async with serve(hello) as port, owned_process(python("pass"), url(port)):
+            raise AssertionError("it must not be started")
 
-    with pytest.raises(TargetError, match="something answers at .* already"):
+    with pytest.raises(TargetError, match=r"something answers at .* already"):
         asyncio.run(own())
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from hostproof.conformance.embedded_profile import embedded_profile
 from hostproof.conformance.expectation import Standing, expected_by_reference
 from hostproof.reference_impl.embedded import accept_context, accept_state
+from hostproof.reference_impl.ijson import read_ijson
+from hostproof.reference_impl.refusals import Refusal
 from hostproof.reference_impl.turn import ValidatorContext
 from hostproof.reference_impl.values import Json, is_record
-from hostproof.strategies.drawn import BRACE
-from hostproof.strategies.edits import filled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ def text_of(case: DrawnCase) -> bytes:
 def owed_by_reference(case: DrawnCase) -> Owed | None:
     """Say what a case owes; what the reference's validators say is declared of its values."""
     endpoint = ENDPOINTS[case.endpoint]
-    body = filled(case.body, {**slots_of(case), **BRACE})
+    body = read_value(text_of(case))
     if case.endpoint == "carrying" and is_record(body):
         for name, accept in VALIDATORS.items():
             said = "good" if accepts(accept, body.get(name)) else "bad"
@@ -57,6 +57,14 @@ def owed_by_reference(case: DrawnCase) -> Owed | None:
             endpoint = replace(endpoint, **declared)
     standing = Standing(situation=case.situation, thread=THREAD, slots=HANDED_OUT[case.situation])
     return expected_by_reference(text_of(case), endpoint, standing)
+
+
+def read_value(text: bytes) -> Json:
+    """Read a body as a host does; what is no I-JSON has no members."""
+    try:
+        return read_ijson(text)
+    except Refusal:
+        return None
 
 
 def accepts(validator: Validator, value: Json) -> bool:
