@@ -95,7 +95,7 @@ def _breaches(kind: str, error: ValidationError) -> Iterator[ShapeBreach]:
     instance: Any = error.instance
     rule: Any = error.schema
     if error.validator == "additionalProperties":
-        for name in instance.keys() - rule["properties"].keys():
+        for name in sorted(instance.keys() - rule["properties"].keys()):
             place = (*path, name) if name in _member_names() else path
             yield _breach(_of_extra(kind, path, name), place, EXTRA)
     elif error.validator == "required":
@@ -186,6 +186,8 @@ def _of_value(kind: str, path: tuple[str | int, ...], error: ValidationError) ->
         return inside
     if error.validator == "minItems":
         return "INT-02"
+    if path == ("subagentRunId",) and error.instance is None:
+        return "SUB-01"
     if path and path[-1] == "metadata":
         return "META-01"
     if "content" in path and path[-1] == "type" and is_text(error.instance):

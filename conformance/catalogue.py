@@ -7,7 +7,18 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hostproof.conformance.rules import door, effects, host, leaks, live, plan, reader, wire
+from hostproof.conformance.rules import (
+    ag_ui_grammar,
+    ag_ui_shapes,
+    door,
+    effects,
+    host,
+    leaks,
+    live,
+    plan,
+    reader,
+    wire,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +35,18 @@ def all_rules() -> Mapping[str, Rule]:
     """List every rule by its id, in order."""
     rules = [
         rule
-        for module in (live, effects, door, leaks, wire, host, reader, plan)
+        for module in (
+            live,
+            effects,
+            door,
+            leaks,
+            wire,
+            ag_ui_grammar,
+            ag_ui_shapes,
+            host,
+            reader,
+            plan,
+        )
         for rule in module.RULES
     ]
     return MappingProxyType({rule.id: rule for rule in rules})

@@ -99,7 +99,7 @@ class Event:
         return self.type in TERMINAL_TYPES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Exchange:
     """
     A request, what came back, and how that ended.

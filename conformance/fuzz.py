@@ -52,9 +52,9 @@ BATCH: Final = 500
 """Bodies drawn at once: few enough for flat memory, enough to learn from."""
 
 MOST_FINDINGS: Final = 5
-"""How many findings of one rule are looked for."""
+"""How many findings of one rule are looked for by default."""
 
-SHRINK_CALLS: Final = 500
+SHRINK_CALLS: Final = 2_000
 SHRINK_SECONDS: Final = 30.0
 """How much is spent on making one finding small."""
 
@@ -112,6 +112,7 @@ class Fuzz:
         bodies: how many to send, or ``None`` for as many as there is time.
         seconds: for how long, or ``None`` for as long as it takes.
         aggressive: whether very large bodies may be sent.
+        most_findings: how many findings of one rule are looked for.
         progress: is told how far it is.
 
     Raises:
@@ -128,6 +129,7 @@ class Fuzz:
         bodies: int | None = DEFAULT_BODIES,
         seconds: float | None = None,
         aggressive: bool = True,
+        most_findings: int = MOST_FINDINGS,
         progress: Progress = silent,
     ) -> None:
         if bodies is None and seconds is None:
@@ -137,6 +139,7 @@ class Fuzz:
         self.seed = seed
         self.bodies = bodies
         self.seconds = seconds
+        self.most_findings = most_findings
         self.progress = progress
         self.tables = Tables(host.profile, aggressive=aggressive)
         self.sender = Sender(host, judged, ids)
@@ -163,6 +166,7 @@ class Fuzz:
         Raises:
             TargetError: the target is wired wrongly.
         """
+        self.tables.cases()  # built before the clock runs
         self._started = time.monotonic()
         reason: StopReason
         batch = 0
@@ -312,7 +316,7 @@ class Fuzz:
             if self._hunt is not None:
                 if key == self._hunt.key:
                     return key, found
-            elif key not in self._known and self._per_rule[key.rule] < MOST_FINDINGS:
+            elif key not in self._known and self._per_rule[key.rule] < self.most_findings:
                 return key, found
         return None
 

@@ -58,7 +58,7 @@ CORNERS: Final = (
 )
 """Texts that programs stumble over: controls, quotes, templates, marks, pairs, no characters."""
 
-LONG: Final = "x" * 2_000
+LONG: Final = "x" * 300
 
 NUMBER_CORNERS: Final = (
     -1,

@@ -71,11 +71,15 @@ FAULTS = [
 @pytest.mark.parametrize("rule_id", FAULTS)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_fault_is_found_and_made_small(rule_id):
-    result = fuzz_embedded(fault=rule_of(rule_id).fault.build, bodies=1_000, seed=3)
+    result = fuzz_embedded(
+        fault=rule_of(rule_id).fault.build, bodies=1_000, seed=3, most_findings=1
+    )
     found = [finding for finding in result.findings if finding.rule == rule_id]
 
     assert found, [finding.rule for finding in result.findings]
-    assert min(len(finding.request.body) for finding in found) < 450
+    # Where bytes were damaged, their places hold on to what stands around them.
+    most = 1_000 if rule_id == "host.json" else 450
+    assert min(len(finding.request.body) for finding in found) < most
     assert all(finding.steady for finding in found)
     assert result.disagreements == ()
 
@@ -174,7 +178,7 @@ def test_an_interrupt_keeps_what_was_found_so_far():
 
 
 def test_a_time_ends_a_run():
-    result = fuzz_embedded(bodies=None, seconds=0.5)
+    result = fuzz_embedded(bodies=None, seconds=2.0)
 
     assert result.reason == "seconds"
     assert result.bodies > 0

@@ -520,7 +520,7 @@ def test_a_message_that_is_none_of_ours_is_left_out(path, foreign):
     async def work(it):
         assert ran(await it.send(plain()))
         with changing(path) as database:
-            database.execute("INSERT INTO messages VALUES ('alice', 't1', 7, ?)", (foreign,))
+            database.execute("INSERT INTO messages VALUES ('alice', 't1', 3, ?)", (foreign,))
         assert ran(await it.send(plain()))
         assert len((await it.observe())["messages"]) == 4
 
@@ -549,6 +549,19 @@ def test_a_lease_that_is_none_of_ours_holds_nobody_up(path, process):
         assert ran(await it.send(plain()))
 
     with_host(work, path)
+
+
+def test_a_foreign_lease_removes_nobodys_file(path):
+    theirs = path.with_name("host.db.theirs.lock")
+    theirs.write_text("mine")
+
+    async def work(it):
+        with changing(path) as database:
+            database.execute("INSERT INTO leases VALUES ('alice', 't1', 'run', 'theirs')")
+        assert ran(await it.send(plain()))
+
+    with_host(work, path)
+    assert theirs.read_text() == "mine"
 
 
 @given(VALUES | RECORDS)
