@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.agui_shapes import shape_breaches
-from hostproof.conformance.json_patch import PatchError, patched
+from hostproof.conformance.json_patch import PatchError, PatchTooLargeError, patched
 from hostproof.conformance.rule import Breach
 from hostproof.reference_impl.values import is_record, is_text
 
@@ -218,6 +218,8 @@ def inapplicable_deltas(reading: Reading) -> Iterator[Found]:
         elif event.get("type") == "STATE_DELTA" and not shape_breaches(event):
             try:
                 held = patched(held, event["delta"])
+            except PatchTooLargeError:
+                return
             except PatchError:
                 seen = "a delta that does not apply to it"
                 yield index, Breach(expected="deltas against the state that was sent", seen=seen)
@@ -236,7 +238,7 @@ def broken_activities(reading: Reading) -> Iterator[Found]:
         elif kind == "ACTIVITY_DELTA" and name in contents:
             try:
                 contents[name] = patched(contents[name], event["patch"])
-            except PatchError:
+            except (PatchError, PatchTooLargeError):
                 del contents[name]
                 continue
             if not is_record(contents[name]):

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final
 from hostproof.conformance.recording import CaseKind, Facts, Owed
 from hostproof.reference_impl.refusals import catalogue
 from hostproof.strategies.accepted_changes import ACCEPTED_CHANGES
+from hostproof.strategies.ag_ui_changes import AG_UI_CHANGES, AG_UI_WIRE_CHANGES
 from hostproof.strategies.changes import Change
 from hostproof.strategies.decisions import ANSWER_CASES, AnswerCase
 from hostproof.strategies.edits import filled
-from hostproof.strategies.plan_changes import PLAN_CHANGES
+from hostproof.strategies.plan_changes import FORM, PLAN_CHANGES
 from hostproof.strategies.reader_changes import READER_CHANGES
 from hostproof.strategies.wire_changes import WIRE_CHANGES, WireChange
 
@@ -28,8 +29,14 @@ NEWEST: Final = "0"
 """The place of the newest message in the gate's bodies: they have one message at most."""
 
 CALLERS_FOR_OTHERS: Final = 2
-RUNS: Final = ("plain-run", "failing-run", "concurrent-run")
-"""Cases that change nothing: a good run, a run that breaks inside, two runs of a thread at once."""
+ASKING_RUNS: Final = ("paused-run", "client-call-run")
+"""Runs that end with something open: a question about a call, and a call of the page's."""
+
+RUNS: Final = ("plain-run", "failing-run", "concurrent-run", *ASKING_RUNS)
+"""
+Cases that change nothing: a good run, a run that breaks inside, two runs of a thread at once,
+and those that ask.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +110,12 @@ def all_cases() -> tuple[Case, ...]:
     """List every case, in order."""
     runs = [Case(id=name, area=name, change=None) for name in RUNS]
     wires = [
-        Case(id=change.id, area=change.code or "accepted", change=change) for change in WIRE_CHANGES
+        Case(id=change.id, area=change.code or "accepted", change=change)
+        for change in (*WIRE_CHANGES, *AG_UI_WIRE_CHANGES)
     ]
     bodies = [
         Case(id=change.id, area=change.area, change=change)
-        for table in (ACCEPTED_CHANGES, READER_CHANGES, PLAN_CHANGES)
+        for table in (ACCEPTED_CHANGES, READER_CHANGES, PLAN_CHANGES, AG_UI_CHANGES)
         for change in table
     ]
     answers = [Case(id=answer.id, area=answer.area, change=answer) for answer in ANSWER_CASES]
@@ -121,6 +129,9 @@ _CUES: Final = {
     "client-call": "client_tool",
     "failing-run": "fail",
     "concurrent-run": "slow",
+    "paused-run": "check_in",
+    "client-call-run": "client_tool",
+    "context-repeated": "repeat",
 }
 
 
@@ -134,6 +145,10 @@ def missing_for(case: Case, profile: Profile) -> str | None:
     cue = _CUES.get(case.id) or _CUES.get(case.situation)
     if cue is not None and cue not in profile.cues:
         return f"a cue: declare cues.{cue}"
+    if case.id in ASKING_RUNS and not endpoint.keeps_pauses:
+        return f"pauses that are kept: declare endpoints.{case.endpoint}.keeps_pauses"
+    if case.id == "client-call-run" and FORM["name"] not in endpoint.client_tools:
+        return f"a page's tool: declare endpoints.{case.endpoint}.client_tools"
     if case.situation != "fresh":
         if profile.history != "server":
             return "a host that keeps the thread: declare history.mode = server"

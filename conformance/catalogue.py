@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from hostproof.conformance.rules import (
     ag_ui_grammar,
+    ag_ui_input,
     ag_ui_shapes,
+    ag_ui_streams,
     door,
     effects,
     host,
@@ -42,7 +44,9 @@ def all_rules() -> Mapping[str, Rule]:
             leaks,
             wire,
             ag_ui_grammar,
+            ag_ui_input,
             ag_ui_shapes,
+            ag_ui_streams,
             host,
             reader,
             plan,

@@ -11,17 +11,18 @@ from hostproof.conformance.commands.run import run
 from hostproof.conformance.commands.selftest import selftest
 from hostproof.conformance.commands.serve import serve
 
+HELP = """Prove whether an agent host refuses what it must refuse.
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+\b
+hostproof run                                the embedded reference host
+hostproof run http://127.0.0.1:8000/agui     your own host
+"""
+
+
+@click.group(help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="hostproof", message="hostproof %(version)s")
 def main() -> None:
-    r"""
-    Prove whether an agent host refuses what it must refuse.
-
-    \b
-    hostproof run                                the embedded reference host
-    hostproof run http://127.0.0.1:8000/agui     your own host
-    """
+    """Prove whether an agent host refuses what it must refuse."""
 
 
 for command in (run, fuzz, serve, selftest, rules, replay):

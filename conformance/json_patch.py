@@ -6,8 +6,8 @@ Pure: a patch gives a new value, or says that it does not apply.
 
 from __future__ import annotations
 
-import copy
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hostproof.reference_impl.values import is_record
@@ -17,9 +17,17 @@ if TYPE_CHECKING:
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]*")
 
+MOST_PARTS: Final = 1_000_000
+DEEPEST: Final = 256
+"""Values that one patch copies at most, and levels of one value."""
+
 
 class PatchError(Exception):
     """The patch does not apply; the message names the operation and quotes nothing."""
+
+
+class PatchTooLargeError(Exception):
+    """The patch makes more of a value than is followed here; nothing is said of it."""
 
 
 def patched(value: Json, patch: list[Record]) -> Json:
@@ -28,29 +36,48 @@ def patched(value: Json, patch: list[Record]) -> Json:
 
     Raises:
         PatchError: an operation points at nothing, or a test fails.
+        PatchTooLargeError: its copies grow without measure.
     """
-    holder: Record = {"": copy.deepcopy(value)}
+    copier = _Copier()
+    holder: Record = {"": copier.copied(value)}
     for number, operation in enumerate(patch):
         try:
-            _apply(holder, operation)
+            _apply(holder, operation, copier)
         except (LookupError, TypeError) as error:
             raise PatchError(f"operation {number} points at nothing") from error
-    return holder[""]
+    return holder.get("")
 
 
-def _apply(holder: Record, operation: Record) -> None:
+@dataclass(slots=True)
+class _Copier:
+    """Copies values, so many parts in all and so deep: a few copies of copies would be endless."""
+
+    left: int = MOST_PARTS
+
+    def copied(self, value: Json, level: int = 0) -> Json:
+        self.left -= 1
+        if self.left < 0 or level > DEEPEST:
+            raise PatchTooLargeError("the patch copies too much")
+        if isinstance(value, list):
+            return [self.copied(one, level + 1) for one in value]
+        if is_record(value):
+            return {name: self.copied(one, level + 1) for name, one in value.items()}
+        return value
+
+
+def _apply(holder: Record, operation: Record, copier: _Copier) -> None:
     op, path = operation["op"], _steps(operation["path"])
     if op == "add":
-        _put(holder, path, copy.deepcopy(operation["value"]))
+        _put(holder, path, copier.copied(operation["value"]))
     elif op == "remove":
         _take(holder, path)
     elif op == "replace":
         _take(holder, path)
-        _put(holder, path, copy.deepcopy(operation["value"]))
+        _put(holder, path, copier.copied(operation["value"]))
     elif op == "move":
         _put(holder, path, _take(holder, _steps(operation["from"])))
     elif op == "copy":
-        _put(holder, path, copy.deepcopy(_look(holder, _steps(operation["from"]))))
+        _put(holder, path, copier.copied(_look(holder, _steps(operation["from"]))))
     elif not _equal(_look(holder, path), operation["value"]):
         raise PatchError("a test fails")
 

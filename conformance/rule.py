@@ -64,11 +64,14 @@ class Fault:
         name: what it does wrong.
         build: replaces parts of the right host.
         shows_in: cases in which it shows; empty means all of the rule's.
+        mended: for a rule that the right host breaks by design, the variant that
+            keeps it; the fault is then the right host as it is.
     """
 
     name: str
     build: Build
     shows_in: frozenset[str] = frozenset()
+    mended: Build | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from hostproof.conformance.case import ASKING_RUNS
 from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Recording
 from hostproof.reference_impl.values import Json, Record, is_record, is_text
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 PROTOCOL_VERSION: Final = "1.0"
 AT_ONCE: Final = 2
+CALLS: Final = ("TOOL_CALL_START", "TOOL_CALL_CHUNK")
 
 
 class UnpreparedError(Exception):
@@ -111,12 +113,35 @@ class Scenario:
         self,
     ) -> tuple[Exchange | None, tuple[Exchange, ...], Exchange | None]:
         thread = Thread(self.ids.uuid(self.case.id, "thread"), {})
+        if self.case.id in ASKING_RUNS:
+            return None, (await self._asking_run(thread),), None
         cue = {"failing-run": "fail", "concurrent-run": "slow"}.get(self.case.id, "plain")
         wanted = AT_ONCE if self.case.id == "concurrent-run" else 1
         requests = [self._message_request(thread, f"run-{at}", cue) for at in range(wanted)]
         changed = tuple(await asyncio.gather(*(self.host.send(one) for one in requests)))
         after = await self.host.send_good(self._message_request(thread, "after"))
         return None, changed, after
+
+    async def _asking_run(self, thread: Thread) -> Exchange:
+        """
+        Have the host ask something, and leave it unanswered.
+
+        Raises:
+            UnpreparedError: it made no call at all.
+        """
+        client = self.case.id == "client-call-run"
+        body = self._message_body(thread, "run", "client_tool" if client else "check_in")
+        if client:
+            body["tools"] = [FORM | {"description": "A form."}]
+        exchange = await self.host.send(
+            self.host.run_request(self.case.endpoint, body_text(body))
+        )
+        outcome = outcome_of(exchange)
+        asks = isinstance(outcome, Accepted) and outcome.outcome == "interrupt"
+        calls = [event for event in exchange.events if event.type in CALLS]
+        if isinstance(outcome, Accepted) and not asks and not calls:
+            raise UnpreparedError("the cue led to no call and no question")
+        return exchange
 
     def _cue(self, name: str, *names: str) -> str:
         nonce = self.ids.nonce(self.case.id, *names)
@@ -176,11 +201,17 @@ class Scenario:
             "canary": self.canary,
             "plain": self._cue("plain", thread.id, "changed"),
             "last": str(max(len(good["messages"]) - 1, 0)),
+            **self._repeat(thread),
             **thread.slots,
         }
         return self.host.run_request(
             self.case.endpoint, body_text(edited(good, change.edits, slots))
         )
+
+    def _repeat(self, thread: Thread) -> dict[str, str]:
+        """Give the cue to repeat what the page gave, where the host has one."""
+        cues = self.host.profile.cues
+        return {"repeat": self._cue("repeat", thread.id, "repeat")} if "repeat" in cues else {}
 
     def _wire_request(self, change: WireChange, text: bytes) -> Request:
         caller: tuple[tuple[str, str], ...] | None = None

@@ -51,9 +51,9 @@ def run(**given: Any) -> None:
     """
     Judge a host: send good, hostile and odd requests, and say rule by rule what held.
 
-    TARGET is a URL (http://127.0.0.1:8000/agui) or an ASGI application
-    (module:app). Without TARGET and profile, the embedded reference host is
-    judged by every rule.
+    TARGET is a URL (http://127.0.0.1:8000/agui) or an ASGI application with the
+    path of its endpoint (module:app/agui). Without TARGET and profile, the
+    embedded reference host is judged by every rule.
     """
     with ending_well():
         check_writable(given["json_path"], given["junit_path"])

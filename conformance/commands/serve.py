@@ -86,6 +86,7 @@ def serve(port: int, fault_name: str | None, database: str, *, inspect: bool) ->
         tokens = new_tokens(*names) | given
         host = build_host(tokens=tokens, database=database, inspect=inspect, fault=fault)
         bound = bound_socket(port)
+        bound.listen()  # whoever reads the lines below may call at once
         base = f"http://{HOST}:{bound.getsockname()[1]}"
         logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
         for setup in SETUPS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shlex
 import sys
@@ -55,6 +56,7 @@ STDOUT: Final = "-"
 """What stands for standard output in place of a file."""
 
 DEBUG: Final = "HOSTPROOF_DEBUG"
+_ADDRESS: Final = re.compile(r"[^:/]+:[0-9]+(?:/.*)?")
 
 
 def stop(message: str, code: int = UNUSABLE) -> NoReturn:
@@ -192,6 +194,23 @@ def chosen_profile(given: dict[str, Any]) -> tuple[Profile, Path | None] | None:
     return with_options(profile, given), folder
 
 
+def target_members(target: str) -> dict[str, object]:
+    """
+    Read the TARGET of a command line: a URL, or an application with the path of its endpoint.
+
+    Raises:
+        TargetError: it is an address without a scheme.
+    """
+    if "://" in target:
+        return {"url": target}
+    if _ADDRESS.fullmatch(target):
+        raise TargetError(f"{target} has no scheme: write http://{target}")
+    module, colon, rest = target.partition(":")
+    attribute, slash, path = rest.partition("/")
+    app: dict[str, object] = {"app": module + colon + attribute}
+    return app | ({"path": slash + path} if slash else {})
+
+
 def with_options(profile: Profile, given: dict[str, Any]) -> Profile:
     """
     Put the options in the profile's place.
@@ -202,7 +221,7 @@ def with_options(profile: Profile, given: dict[str, Any]) -> Profile:
     members: dict[str, object] = {}
     target = given["target"]
     if target is not None:
-        members["url" if "://" in target else "app"] = target
+        members |= target_members(target)
     if given["start"] is not None:
         members["start"] = given["start"]
     if given["ready"] is not None:

@@ -45,7 +45,9 @@ def answer(
     )
 
 
-def stream(*events: Any, end: Any = "complete", request: Request = POST, **members: Any):
+def stream(
+    *events: Any, end: Any = "complete", request: Request = POST, **members: Any
+) -> Exchange:
     """Make a 200 stream; an event that is a text is its data as it stands."""
     texts = [event if isinstance(event, str) else json.dumps(event) for event in events]
     values = [read_json(text) for text in texts]

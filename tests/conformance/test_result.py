@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import date
+from typing import get_args
 
 import pytest
 
@@ -13,7 +14,7 @@ from hostproof.conformance.gate import CaseFinding, RuleVerdict
 from hostproof.conformance.profile import default_profile
 from hostproof.conformance.profile_parts import Waiver
 from hostproof.conformance.result import RunFacts, actions_of, counts, result_document
-from hostproof.conformance.rule import Breach
+from hostproof.conformance.rule import Breach, Severity
 from hostproof.reports.document import FailOn
 from hostproof.reports.reading import read_document
 from tests.conformance.recorded import problem, recording
@@ -119,10 +120,10 @@ def test_many_failures_are_counted_not_listed():
 
 
 @pytest.mark.parametrize("level", ["must", "should", "guide"])
-@pytest.mark.parametrize("severity", ["low", "medium", "high", "critical"])
+@pytest.mark.parametrize("severity", get_args(Severity))
 def test_what_counts(level, severity):
     rule = replace(RULES["reader.thread-id"], level=level, severity=severity)
-    order = ["low", "medium", "high", "critical"]
+    order = get_args(Severity)
     for least in order:
         wanted = order.index(severity) >= order.index(least)
         assert counts(rule, FailOn(level="must", severity=least)) == (wanted and level == "must")
