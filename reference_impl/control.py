@@ -114,20 +114,20 @@ def mend_call(seam: Seam, key: ThreadKey) -> bool:
 def redeploy_chain(seam: Seam, key: ThreadKey) -> bool:
     """Serve the thread with one more rule at the end of the chain."""
     deployed = seam.pausing.deployment.of(key)
-    seam.pausing.deployment.instead[key] = replace(deployed, chain=(*deployed.chain, "new-rule"))
+    seam.pausing.deployment.put(key, replace(deployed, chain=(*deployed.chain, "new-rule")))
     return True
 
 
 def redeploy_ledger(seam: Seam, key: ThreadKey) -> bool:
     """Serve the thread with another ledger, which has seen nothing."""
     deployed = seam.pausing.deployment.of(key)
-    seam.pausing.deployment.instead[key] = replace(deployed, ledger=SqliteLedger())
+    seam.pausing.deployment.put(key, replace(deployed, ledger=SqliteLedger()))
     return True
 
 
 def redeploy_back(seam: Seam, key: ThreadKey) -> bool:
     """Serve the thread as every other again."""
-    return seam.pausing.deployment.instead.pop(key, None) is not None
+    return seam.pausing.deployment.put_back(key)
 
 
 def stop_after_spend(seam: Seam, key: ThreadKey) -> bool:

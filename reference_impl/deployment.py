@@ -39,3 +39,26 @@ class Deployment:
     def of(self, key: ThreadKey) -> Deployed:
         """Give what serves a thread."""
         return self.instead.get(key, self.usual)
+
+    def put(self, key: ThreadKey, deployed: Deployed) -> None:
+        """Put something else in the place of what serves a thread."""
+        before = self.instead.get(key)
+        self.instead[key] = deployed
+        if before is not None and before.ledger is not deployed.ledger:
+            self._let_go(before)
+
+    def put_back(self, key: ThreadKey) -> bool:
+        """Serve a thread as every other again; false where it is."""
+        before = self.instead.pop(key, None)
+        if before is not None:
+            self._let_go(before)
+        return before is not None
+
+    def close(self) -> None:
+        """Let go of every ledger that was put in the place of the usual one."""
+        for key in list(self.instead):
+            self.put_back(key)
+
+    def _let_go(self, deployed: Deployed) -> None:
+        if deployed.ledger is not self.usual.ledger:
+            deployed.ledger.close()

@@ -40,6 +40,8 @@ from hostproof.reference_impl.values import Json, Record, is_record, is_text
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from hostproof.reference_impl.pausing import Pausing
+
 OBSERVATION_PATH: Final = "/hostproof/observation"
 CONTROL_PATH: Final = "/hostproof/control"
 LOOK_INSIDE: Final = "inspector"
@@ -143,17 +145,20 @@ class EmbeddedHost:
     Attributes:
         app: the ASGI application.
         parts: what it is made of.
+        pausing: what makes, admits and settles its pauses.
         tokens: the callers' bearer tokens, by name.
         setups: its agents.
     """
 
     app: Starlette
     parts: HostParts
+    pausing: Pausing
     tokens: Mapping[str, str] = field(repr=False)
     setups: tuple[AgentSetup, ...] = SETUPS
 
     def close(self) -> None:
         """Let go of the stores."""
+        self.pausing.deployment.close()
         self.parts.sessions.close()
         self.parts.ledger.close()
         self.parts.effects.close()
@@ -201,7 +206,12 @@ def build_host(
         inspector = Inspector(seam, Callers({LOOK_INSIDE: known[LOOK_INSIDE]}))
         routes.append(Route(OBSERVATION_PATH, inspector.observe, methods=["GET"]))
         routes.append(Route(CONTROL_PATH, inspector.control, methods=["POST"]))
-    return EmbeddedHost(app=Starlette(routes=routes), parts=parts, tokens=MappingProxyType(known))
+    return EmbeddedHost(
+        app=Starlette(routes=routes),
+        parts=parts,
+        pausing=pausing,
+        tokens=MappingProxyType(known),
+    )
 
 
 @dataclass(frozen=True, slots=True)
