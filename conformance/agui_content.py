@@ -152,7 +152,9 @@ def incomplete_snapshots(reading: Reading) -> Iterator[Found]:
             texts = _Texts()
         if kind != "MESSAGES_SNAPSHOT" or not isinstance(event.get("messages"), list):
             continue
-        held = {message.get("id") for message in _records(event["messages"]) if _has_text_id(message)}
+        held = {
+            message.get("id") for message in _records(event["messages"]) if _has_text_id(message)
+        }
         for name, message in texts.messages.items():
             if message.text and not message.open and message.owner is None and name not in held:
                 seen = "a snapshot without a message that the run has streamed"
@@ -243,7 +245,10 @@ def broken_activities(reading: Reading) -> Iterator[Found]:
                 continue
             if not is_record(contents[name]):
                 seen = "a patch that leaves another value"
-                yield index, Breach(expected="an activity's content that stays an object", seen=seen)
+                yield (
+                    index,
+                    Breach(expected="an activity's content that stays an object", seen=seen),
+                )
                 return
 
 

@@ -42,7 +42,7 @@ def refuses(field: str, is_bad: Callable[[Record], bool]) -> Build:
 
         def read(request: ReaderRequest) -> RunInput:
             taken = right(request)
-            if is_bad(cast("Record", taken)):
+            if is_bad(request.body):
                 raise malformed(field, f"`{field}` is not taken.")
             return taken
 
@@ -118,9 +118,7 @@ def has_unknown_members(body: Record) -> bool:
     """Say whether a message, a tool, an entry or the body has a member beside the known ones."""
     lists = ("messages", "tools", "context", "resume")
     holders = [body, *(one for name in lists for one in body.get(name) or [])]
-    holders += [
-        part for one in holders for part in one.get("content") or [] if is_record(part)
-    ]
+    holders += [part for one in holders for part in one.get("content") or [] if is_record(part)]
     return any(name.startswith("x-") for holder in holders for name in holder)
 
 
@@ -242,9 +240,7 @@ def skips_unknown_entries(parts: HostParts) -> HostParts:
         asked = MISSING if held.awaiting is None else held.awaiting.suspension
         own = asked.get("interruptId") if is_record(asked) else None
         entries = [one for one in request.get("resume") or [] if one.get("interruptId") == own]
-        return right(
-            cast("RunInput", {**request, "resume": entries}), held, facts, rules
-        )
+        return right(cast("RunInput", {**request, "resume": entries}), held, facts, rules)
 
     return replace(parts, plan=plan)
 

@@ -34,7 +34,9 @@ MISSING: Final = "a member left out that the schema requires"
 NULL: Final = "null where a member is to be left out"
 WRONG: Final = "a value that the schema does not allow"
 
-RESERVED_PARTS: Final = re.compile(r"(reasoning|tool[-_]?call|assistant)([-_]?part)?", re.IGNORECASE)
+RESERVED_PARTS: Final = re.compile(
+    r"(reasoning|tool[-_]?call|assistant)([-_]?part)?", re.IGNORECASE
+)
 """Types of parts whose names are kept for a later version."""
 
 PATCHES: Final = {"STATE_DELTA": "delta", "ACTIVITY_DELTA": "patch"}

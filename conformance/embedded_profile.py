@@ -24,6 +24,20 @@ if TYPE_CHECKING:
 NAMES: Final = ("main", "carrying", "stateless")
 """What the profile calls the host's agents, in the order of its ``SETUPS``."""
 
+_NO_MEDIA: Final = "the contract refuses what the agent cannot read, rather than skip it"
+DEPARTURES: Final = {
+    "ag-ui.in-04-takes-unknown-parts": ("IN-04", _NO_MEDIA),
+    "ag-ui.in-05-skips-media": ("IN-05", _NO_MEDIA),
+    "ag-ui.in-06-skips-file-handles": ("IN-06", _NO_MEDIA),
+    "ag-ui.tool-04-skips-media-in-results": ("TOOL-04", _NO_MEDIA),
+    "ag-ui.int-05-takes-cancelled": ("INT-05", "the contract takes a no, and no cancelling"),
+    "ag-ui.int-06-skips-unknown-entries": (
+        "INT-06",
+        "the contract refuses a resume that is not exactly the answer to what is open",
+    ),
+}
+"""What the reference breaks of AG-UI by design: the clause, and why."""
+
 _EXAMPLES: Final[Record] = {
     "good_state": {"page": "home"},
     "bad_state": {"page": 7},
@@ -51,6 +65,10 @@ def embedded_profile(base_url: str, tokens: Mapping[str, str]) -> Profile:
         "target": {"url": base_url.rstrip("/") + SETUPS[0].path},
         "callers": {name: _caller(name, token) for name, token in tokens.items()},
         "endpoints": {name: _endpoint(setup) for name, setup in zip(NAMES, SETUPS, strict=True)},
+        "waivers": [
+            {"rule": rule, "kind": "by-design", "why": why, "clause": clause}
+            for rule, (clause, why) in DEPARTURES.items()
+        ],
     }
     if LOOK_INSIDE in tokens:
         document["observation"] = {"url": OBSERVATION_PATH, "caller": LOOK_INSIDE}

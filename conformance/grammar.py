@@ -115,9 +115,7 @@ class _Reader:
     notes: list[GrammarNote] = field(default_factory=list)
 
     def breach(self, clause: str) -> None:
-        self.breaches.append(
-            GrammarBreach(clause=clause, index=self.index, text=CLAUSES[clause])
-        )
+        self.breaches.append(GrammarBreach(clause=clause, index=self.index, text=CLAUSES[clause]))
 
     def note(self, text: str) -> None:
         self.notes.append(GrammarNote(index=self.index, text=text))

@@ -1,5 +1,5 @@
 """
-What is open in one run: items by family and id, steps, subagents, and the chunk stream of each lane.
+What is open in one run: items, steps, subagents, and the chunk stream of each lane.
 
 Pure. Used by :mod:`.grammar` alone.
 

@@ -17,7 +17,7 @@ from hostproof.conformance.exchange import Exchange, Request
 from hostproof.conformance.http_target import HttpTarget
 from hostproof.conformance.last_byte import Racing, race
 from hostproof.conformance.target import TargetError
-from hostproof.reference_impl.values import is_record
+from hostproof.reference_impl.values import is_record, is_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -177,13 +177,13 @@ class HostUnderTest:
         return is_record(answer) and answer.get("done") is True
 
     async def observe(self, thread: str, caller: str | None = None) -> Record | None:
-        """Read the observation of a thread; ``None`` where the host offers none."""
+        """Read the observation of a thread; ``None`` where the host offers none, or no such."""
         observation = self.profile.observation
         if observation is None:
             return None
         named = urlencode({"caller": caller or self.main_caller, "thread": thread})
         answer = await self._inside("GET", observation.url, f"?{named}", observation.caller, b"")
-        return answer if is_record(answer) else None
+        return answer if is_record(answer) and _is_observation(answer) else None
 
     async def _inside(
         self, method: str, url: str, query: str, caller: str | None, body: bytes
@@ -207,6 +207,25 @@ class HostUnderTest:
             return (await self._once(request, elsewhere)).json
         finally:
             await elsewhere.aclose()
+
+
+def _is_observation(document: Record) -> bool:
+    """Say whether a document has the members that are read of an observation, in their form."""
+    lists = {
+        name: document.get(name, []) for name in ("effects", "pauses", "modelRequests", "decisions")
+    }
+    if not all(isinstance(rows, list) and all(map(is_record, rows)) for rows in lists.values()):
+        return False
+    pending = [row.get("pending", {}) for row in lists["pauses"]]
+    return (
+        all(is_text(row.get("callId")) for row in lists["effects"])
+        and all(is_text(row.get("system", "")) for row in lists["modelRequests"])
+        and all(is_record(one) and _is_request(one.get("request")) for one in pending)
+    )
+
+
+def _is_request(value: Json) -> bool:
+    return not is_record(value) or is_text(value.get("id"))
 
 
 def _wait_of(exchange: Exchange) -> float:

@@ -133,9 +133,7 @@ class Scenario:
         body = self._message_body(thread, "run", "client_tool" if client else "check_in")
         if client:
             body["tools"] = [FORM | {"description": "A form."}]
-        exchange = await self.host.send(
-            self.host.run_request(self.case.endpoint, body_text(body))
-        )
+        exchange = await self.host.send(self.host.run_request(self.case.endpoint, body_text(body)))
         outcome = outcome_of(exchange)
         asks = isinstance(outcome, Accepted) and outcome.outcome == "interrupt"
         calls = [event for event in exchange.events if event.type in CALLS]

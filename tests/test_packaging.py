@@ -151,9 +151,11 @@ def test_the_list_of_modules_with_io_is_not_stale():
 WITHOUT_EXTRAS = """
 import importlib.abc, sys
 
+ABSENT = {"starlette", "uvicorn", "ag_ui", "orjson", "filelock", "rfc8785", "hypothesis"}
+
 class Absent(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"starlette", "uvicorn", "ag_ui", "orjson", "filelock", "hypothesis"}:
+        if name.split(".")[0] in ABSENT:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Absent())

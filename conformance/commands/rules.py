@@ -31,12 +31,21 @@ def rules(rule_id: str | None) -> None:
 def described(rule: Rule) -> str:
     """Say everything about a rule, in lines of at most 80 columns."""
     cwe = "" if rule.cwe is None else f", CWE-{rule.cwe}"
+    fields = {
+        "level": f"{rule.level}, severity {rule.severity}{cwe}",
+        "sets": ", ".join(sorted(rule.sets)),
+        "source": f"{rule.source.document}, {rule.source.clause}",
+        "fault": rule.fault.name,
+    }
     lines = [
-        f"{rule.id}: {rule.title}",
-        *textwrap.wrap(rule.demand, 76, initial_indent="  ", subsequent_indent="  "),
-        f"  level      {rule.level}, severity {rule.severity}{cwe}",
-        f"  sets       {', '.join(sorted(rule.sets))}",
-        f"  source     {rule.source.document}, {rule.source.clause}",
-        f"  fault      {rule.fault.name}",
+        *_wrapped(f"{rule.id}: ", rule.title),
+        *_wrapped("  ", rule.demand),
+        *(line for name, text in fields.items() for line in _wrapped(f"  {name:11}", text)),
     ]
     return "\n".join(lines)
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    """Write *text* beside its *label*, further lines below its first letter."""
+    indent = " " * min(len(label), 13)
+    return textwrap.wrap(text, 80, initial_indent=label, subsequent_indent=indent)

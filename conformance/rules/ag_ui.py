@@ -1,5 +1,5 @@
 """
-What the rules of the set ``ag-ui`` share: how one is declared, and the judges that most are made of.
+What the rules of the set ``ag-ui`` share: how one is declared, and the judges most are made of.
 
 A clause of the grammar or of the schema is one line in a table; what it takes
 to tell the others stands beside them.
@@ -104,9 +104,7 @@ def named(*cases: str) -> Callable[[Facts], bool]:
     return lambda case: case.id in cases
 
 
-def grammar(
-    demand: str, *clauses: str, at: Callable[[Reading, int], bool] | None = None
-) -> Judge:
+def grammar(demand: str, *clauses: str, at: Callable[[Reading, int], bool] | None = None) -> Judge:
     """Demand that no stream breaks these clauses of the grammar, where *at* says so."""
 
     def judge(recording: Recording) -> Breach | None:

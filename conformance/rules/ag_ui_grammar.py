@@ -137,9 +137,7 @@ LIFECYCLE: Final = (
             "host-interrupts-with-a-message-open",
             inserts(end=[OPEN_ONE]),
         ),
-        grammar(
-            "Close an interrupted run as any other.", *CLOSING, "LIFE-07", at=_interrupted
-        ),
+        grammar("Close an interrupted run as any other.", *CLOSING, "LIFE-07", at=_interrupted),
         level="should",
         shows_in=frozenset({"check_in-yes"}),
     ),
@@ -294,9 +292,7 @@ ACTIVITIES: Final = (
         "Change no activity that was never shown.",
         (
             "host-changes-an-unshown-activity",
-            inserts(
-                start=[event("ACTIVITY_DELTA", messageId="hp-a", activityType="x", patch=[])]
-            ),
+            inserts(start=[event("ACTIVITY_DELTA", messageId="hp-a", activityType="x", patch=[])]),
         ),
         grammar("Change no activity that was never shown.", "ACT-01"),
         applies=named(*PLAIN),
@@ -331,7 +327,10 @@ OWNERS: Final = (
         "sub-02-announces-once",
         f"{SUBAGENTS}, Lifecycle, Attribution",
         "Announce each invocation of a subagent once, under an id of its own.",
-        ("host-announces-a-subagent-twice", inserts(start=[*announced("hp-1", "hp-1"), *done("hp-1")])),
+        (
+            "host-announces-a-subagent-twice",
+            inserts(start=[*announced("hp-1", "hp-1"), *done("hp-1")]),
+        ),
     ),
     _clause(
         "sub-03-announces-first",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance import agui_input_faults as faults
 from hostproof.conformance.agui_faults import unbroken, without
-from hostproof.conformance.agui_reading import Reading, readings, reading_of
+from hostproof.conformance.agui_reading import Reading, reading_of, readings
 from hostproof.conformance.outcome import Accepted, Refused, outcome_of
 from hostproof.conformance.rule import Breach, Fault
 from hostproof.conformance.rules.ag_ui import (
@@ -98,9 +98,9 @@ def declares_its_own(recording: Recording) -> Breach | None:
             continue
         if VERSION.fullmatch(version) is None:
             return Breach(expected="a version of major and minor", seen="another text")
-        if reading is not None and recording.case.id in _version_cases("1.99"):
-            if version == reading.input.get("protocolVersion"):
-                return Breach(expected="the host's own version", seen="the client's")
+        asked = None if reading is None else reading.input.get("protocolVersion")
+        if version == asked and recording.case.id in _version_cases("1.99"):
+            return Breach(expected="the host's own version", seen="the client's")
     return None
 
 
@@ -130,7 +130,9 @@ def rejects_only_other_majors(recording: Recording) -> Breach | None:
 def ends_as_control(recording: Recording) -> Breach | None:
     """Demand the control's outcome, and text where the control has text."""
     control = recording.control
-    for exchange in recording.changed if control is not None else ():
+    if control is None:
+        return None
+    for exchange in recording.changed:
         before, after = outcome_of(control), outcome_of(exchange)
         if not isinstance(before, Accepted) or not isinstance(after, Accepted):
             continue
@@ -151,8 +153,9 @@ def keeps_nulls(recording: Recording) -> Breach | None:
         reading = reading_of(exchange)
         for index, event in enumerate(reading.events if reading else ()):
             shown = event.get("snapshot")
-            ours = is_record(shown) and shown.get("page") == recording.case.canary
-            if event.get("type") == "STATE_SNAPSHOT" and ours and "nothing" not in shown:
+            if event.get("type") != "STATE_SNAPSHOT" or not is_record(shown):
+                continue
+            if shown.get("page") == recording.case.canary and "nothing" not in shown:
                 return Breach(
                     expected="null under a key, as it was sent",
                     seen="a state without the key",
@@ -220,7 +223,7 @@ VALIDITY: Final = (
         "processing, The rule",
         "Run input with a part of an unknown type, without the part.",
         ("host-refuses-unknown-parts", unbroken),
-        ("part-unknown", "part-binary"),
+        ("part-unknown", "part-upper-case"),
         mended=faults.skips_media,
     ),
     _input_rule(

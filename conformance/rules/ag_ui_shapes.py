@@ -125,9 +125,7 @@ RULES: Final = (
                 end=[
                     event(
                         "MESSAGES_SNAPSHOT",
-                        messages=[
-                            {"id": "hp-m", "role": "assistant", "encryptedValueType": "x.y"}
-                        ],
+                        messages=[{"id": "hp-m", "role": "assistant", "encryptedValueType": "x.y"}],
                     )
                 ],
             ),

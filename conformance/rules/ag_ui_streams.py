@@ -42,9 +42,7 @@ def _rule(
     *,
     shows_in: frozenset[str] = PLAIN,
 ) -> Rule:
-    return stream_rule(
-        name, where, demand, fault, of_stream(find), level=level, shows_in=shows_in
-    )
+    return stream_rule(name, where, demand, fault, of_stream(find), level=level, shows_in=shows_in)
 
 
 def ends_without_us(recording: Recording) -> Breach | None:
@@ -54,7 +52,9 @@ def ends_without_us(recording: Recording) -> Breach | None:
         ended = reading.grammar.breaches or any(kind in ENDS for kind in kinds)
         if not ended and "RUN_STARTED" in kinds and recording.changed[0].end == "deadline":
             seen = "a run that stands still"
-            return Breach(expected="a terminal event on one request", seen=seen, place=where or None)
+            return Breach(
+                expected="a terminal event on one request", seen=seen, place=where or None
+            )
     return None
 
 

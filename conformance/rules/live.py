@@ -181,7 +181,7 @@ def _keeps_the_lease(parts: HostParts) -> HostParts:
     return replace(parts, sessions=NeverReleased(parts.sessions))
 
 
-def _breaks_off(parts: HostParts) -> HostParts:
+def breaks_off(parts: HostParts) -> HostParts:
     """Let a run that fails inside take the connection with it."""
 
     def end(_incident: str, error: Exception) -> BaseEvent:
@@ -284,7 +284,7 @@ RULES: Final = (
         "failure-is-told",
         "Tell a failure inside a run by RUN_ERROR.",
         failure_is_told,
-        Fault(name="host-breaks-off-a-failed-run", build=_breaks_off),
+        Fault(name="host-breaks-off-a-failed-run", build=breaks_off),
         applies=lambda case: case.id == "failing-run",
         clause="Failures inside a run",
     ),

@@ -1,8 +1,6 @@
 """
 Rules of the set ``ag-ui`` on the transport: what an accepted run looks like on the wire.
 
-The event grammar and the shapes come with a later release.
-
 Source: AG-UI 1.0, transports/http-sse, events/lifecycle, versioning.
 """
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from ag_ui.core import BaseEvent
     from starlette.responses import Response
 
-    from hostproof.conformance.exchange import Exchange
+    from hostproof.conformance.exchange import Event, Exchange
     from hostproof.conformance.recording import Facts, Recording
     from hostproof.conformance.rule import Judge
     from hostproof.reference_impl.host_parts import HostParts
@@ -40,7 +38,8 @@ def _accepted(recording: Recording) -> Iterator[Exchange]:
 def first_event(recording: Recording) -> Breach | None:
     """Demand that a stream begins with RUN_STARTED, or with RUN_ERROR."""
     for exchange in recording.changed:
-        if exchange.events and exchange.events[0].type not in BEGINNINGS:
+        posted = exchange.request.method == "POST"
+        if posted and exchange.events and exchange.events[0].type not in BEGINNINGS:
             return Breach(
                 expected="RUN_STARTED or RUN_ERROR as the first event",
                 seen=exchange.events[0].type or "an event without a type",
@@ -71,19 +70,21 @@ def line_ends(recording: Recording) -> Breach | None:
 
 
 def same_ids(recording: Recording) -> Breach | None:
-    """Demand that both ends of a run name the thread and the run that were asked for."""
+    """Demand that both ends of each run name the same thread and the same run."""
     for exchange in _accepted(recording):
-        started = next((e for e in exchange.events if e.type == "RUN_STARTED"), None)
-        finished = next((e for e in reversed(exchange.events) if e.is_terminal), None)
-        if started is None or finished is None:
-            continue
-        for name in ("threadId", "runId"):
-            if started.value.get(name) != finished.value.get(name):
-                return Breach(
-                    expected=f"the same {name} at both ends of the run",
-                    seen="two different ones",
-                    place=name,
-                )
+        started: Event | None = None
+        for event in exchange.events:
+            if event.type == "RUN_STARTED":
+                started = event
+            if event.type != "RUN_FINISHED" or started is None:
+                continue
+            for name in ("threadId", "runId"):
+                if started.value.get(name) != event.value.get(name):
+                    return Breach(
+                        expected=f"the same {name} at both ends of the run",
+                        seen="two different ones",
+                        place=name,
+                    )
     return None
 
 
@@ -215,14 +216,19 @@ _STRAY: Final = b'data: {"type":"CUSTOM","name":"x.y","value":1}\n\n'
 RULES: Final = (
     _wire_rule(
         "first-event",
-        "events/lifecycle, The run",
+        "LIFE-01: events/lifecycle, The run",
         "Begin a stream with RUN_STARTED or RUN_ERROR.",
         first_event,
-        Fault(name="host-begins-with-a-custom-event", build=_prefixed(_STRAY)),
+        Fault(
+            name="host-begins-with-a-custom-event",
+            build=_prefixed(_STRAY),
+            shows_in=frozenset({"plain-run"}),
+        ),
+        applies=lambda _case: True,
     ),
     _wire_rule(
         "events-are-objects",
-        "transports/http-sse, Response",
+        "SSE-02: transports/http-sse, Response",
         "Send exactly one JSON object as the data of each event.",
         events_are_objects,
         Fault(name="host-sends-an-event-that-is-no-object", build=_prefixed(b"data: []\n\n")),
@@ -230,7 +236,7 @@ RULES: Final = (
     ),
     _wire_rule(
         "line-ends",
-        "transports/http-sse, Response",
+        "SSE-03: transports/http-sse, Response",
         "End lines with LF.",
         line_ends,
         Fault(name="host-ends-lines-with-crlf", build=_carriage_returns),
@@ -238,14 +244,14 @@ RULES: Final = (
     ),
     _wire_rule(
         "same-ids",
-        "run-input, Identity",
+        "IN-10: run-input, Identity",
         "Name the same thread and run at both ends of a run.",
         same_ids,
         Fault(name="host-finishes-another-run", build=_another_run),
     ),
     _wire_rule(
         "closes-the-body",
-        "transports/http-sse, Response",
+        "SSE-04: transports/http-sse, Response",
         "Close the body after the last run's terminal event.",
         ends_its_body,
         Fault(name="host-keeps-the-body-open", build=_stays_open),
@@ -254,10 +260,11 @@ RULES: Final = (
     ),
     _wire_rule(
         "malformed-is-http",
-        "transports/http-sse, Errors; run-input, Error Handling",
+        "SSE-05: transports/http-sse, Errors; run-input, Error Handling",
         "Refuse malformed input by an HTTP error status, before any stream.",
         malformed_is_http,
         Fault(name="host-refuses-in-the-stream", build=_refuses_in_the_stream),
+        severity="low",
         applies=lambda case: case.id in MALFORMED,
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,7 +62,7 @@ OPERATIONS = [
 ]
 USAGE = [{"provider": "p", "model": "m", "inputTokens": 0, "totalTokens": 2**53 - 1}]
 
-RIGHT = {
+RIGHT: dict[str, dict[str, Any]] = {
     "TEXT_MESSAGE_START": {"messageId": "", "role": "user", "name": "n"},
     "TEXT_MESSAGE_CONTENT": {"messageId": "m", "delta": ""},
     "TEXT_MESSAGE_END": {"messageId": "m"},
@@ -74,7 +76,10 @@ RIGHT = {
     "STATE_DELTA": {"delta": OPERATIONS},
     "MESSAGES_SNAPSHOT": {"messages": MESSAGES},
     "ACTIVITY_SNAPSHOT": {
-        "messageId": "v", "activityType": "x", "content": {"a": None}, "replace": False
+        "messageId": "v",
+        "activityType": "x",
+        "content": {"a": None},
+        "replace": False,
     },
     "ACTIVITY_DELTA": {"messageId": "v", "activityType": "x", "patch": []},
     "RAW": {"event": None, "source": "s"},
@@ -92,12 +97,16 @@ RIGHT = {
     "REASONING_END": {"messageId": "m"},
     "REASONING_ENCRYPTED_VALUE": {"subtype": "tool-call", "entityId": "c", **SEALED},
     "SUBAGENT_STARTED": {
-        "subagentRunId": "s", "name": "n", "description": "d", "parentSubagentRunId": "p",
-        "parentToolCallId": "c", "parentMessageId": "m",
+        "subagentRunId": "s",
+        "name": "n",
+        "description": "d",
+        "parentSubagentRunId": "p",
+        "parentToolCallId": "c",
+        "parentMessageId": "m",
     },
     "SUBAGENT_FINISHED": {"subagentRunId": "s", "outcome": {"type": "suspended"}},
     "SUBAGENT_ERROR": {"subagentRunId": "s", "message": "", "code": "any"},
-}  # fmt: skip
+}
 RUN_WIDE = {"RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "MESSAGES_SNAPSHOT"}
 OUTCOMES = [
     {"type": "success"},
@@ -188,7 +197,10 @@ WRONG = {
         of("ACTIVITY_DELTA", patch=[None]),
     ],
     "RSN-02": [less("REASONING_MESSAGE_START", "role"), of("REASONING_MESSAGE_START", role="x")],
-    "RSN-05": [snapshot(encryptedValueType="x"), snapshot(toolCalls=[{**CALL, "encryptedValueType": "x"}])],
+    "RSN-05": [
+        snapshot(encryptedValueType="x"),
+        snapshot(toolCalls=[{**CALL, "encryptedValueType": "x"}]),
+    ],
     "ACT-02": [less("ACTIVITY_DELTA", "activityType")],
     "SUB-01": [
         less("SUBAGENT_STARTED", "subagentRunId"),
@@ -206,7 +218,7 @@ WRONG = {
         of("RUN_STARTED", input=INPUT | {"extra": 1}),
     ],
     "SSE-02": [[], 7, None, "x"],
-}  # fmt: skip
+}
 
 
 def test_the_schema_is_one():

@@ -195,11 +195,13 @@ def test_agui_is_judged_where_the_host_declares_a_version_or_claims_one():
             {"type": "RUN_STARTED", **ids}, {"type": "RUN_FINISHED", **ids}, request=request
         )
 
-    silent = verdicts_of(host_of(bare), "ag-ui.first-event")["ag-ui.first-event"]
+    silent = verdicts_of(host_of(bare), "ag-ui.closes-the-body")["ag-ui.closes-the-body"]
     assert (silent.verdict, silent.reason[0]) == ("not-judged", "no-protocol-version")
-    claimed = verdicts_of(host_of(bare, ag_ui="1.0"), "ag-ui.first-event")["ag-ui.first-event"]
+    claimed = verdicts_of(host_of(bare, ag_ui="1.0"), "ag-ui.closes-the-body")[
+        "ag-ui.closes-the-body"
+    ]
     assert claimed.verdict == "passed"
-    declared = verdicts_of(host_of(right), "ag-ui.first-event")["ag-ui.first-event"]
+    declared = verdicts_of(host_of(right), "ag-ui.closes-the-body")["ag-ui.closes-the-body"]
     assert declared.verdict == "passed"
 
 

@@ -121,13 +121,17 @@ LEGAL = {
     "a call opened again without its message": run(
         call(parentMessageId="m"), call_end(), call(), call_end()
     ),
-    "interleaved": run(text(), call(), said(), span(), call_end(), thought(), text_end(), span_end(), thought_end()),
+    "interleaved": run(
+        text(), call(), said(), span(), call_end(), thought(), text_end(), span_end(), thought_end()
+    ),
     "a span and its message of one id": run(span("r"), thought(), thought_end(), span_end("r")),
     "a message and a call of one id": run(text("x"), call("x"), text_end("x"), call_end("x")),
     "a reasoning message without a span": run(thought(), thought_end()),
     "overlapping steps": run(step(), step("u"), step_end(), step_end("u")),
     "a step done twice": run(step(), step_end(), step(), step_end()),
-    "a step of two owners": run(sub(), step(), step(tag="a"), step_end(), step_end(tag="a"), sub_end()),
+    "a step of two owners": run(
+        sub(), step(), step(tag="a"), step_end(), step_end(tag="a"), sub_end()
+    ),
     "a result of any call": run(
         {"type": "TOOL_CALL_RESULT", "messageId": "m", "toolCallId": "gone", "content": ""}
     ),
@@ -159,15 +163,27 @@ LEGAL = {
     "chunks in two lanes": run(
         sub(), chunk("m", "a"), chunk("n"), chunk(delta="x"), chunk(tag="a", delta="y"), sub_end()
     ),
-    "a bare chunk of the only subagent that streams": run(sub(), chunk("m", "a"), chunk(delta="x"), sub_end()),
-    "a bare chunk of another kind": run(
-        sub(), call_chunk("c", "a", toolCallName="look"), chunk("m"), call_chunk(delta="x"), sub_end()
+    "a bare chunk of the only subagent that streams": run(
+        sub(), chunk("m", "a"), chunk(delta="x"), sub_end()
     ),
-    "an untagged chunk of a subagent's message": run(sub(), chunk("m", "a"), chunk("m", delta="x"), sub_end()),
+    "a bare chunk of another kind": run(
+        sub(),
+        call_chunk("c", "a", toolCallName="look"),
+        chunk("m"),
+        call_chunk(delta="x"),
+        sub_end(),
+    ),
+    "an untagged chunk of a subagent's message": run(
+        sub(), chunk("m", "a"), chunk("m", delta="x"), sub_end()
+    ),
     "subagents": run(sub(), sub("b", parentSubagentRunId="a"), sub_end("b", "ERROR"), sub_end()),
-    "a child of an ended subagent": run(sub(), sub_end(), sub("b", parentSubagentRunId="a"), sub_end("b")),
+    "a child of an ended subagent": run(
+        sub(), sub_end(), sub("b", parentSubagentRunId="a"), sub_end("b")
+    ),
     "events of an unannounced subagent": run(text(tag="a"), said(tag="a"), text_end()),
-    "untagged continuations": run(sub(), text(tag="a"), said(), text_end(), call(tag="a"), call_end(), sub_end()),
+    "untagged continuations": run(
+        sub(), text(tag="a"), said(), text_end(), call(tag="a"), call_end(), sub_end()
+    ),
     "an untagged call of a tagged message": run(
         text(tag="a"), text_end(), call(parentMessageId="m"), call_end()
     ),
@@ -178,10 +194,15 @@ LEGAL = {
         {"type": "MESSAGES_SNAPSHOT", "messages": [{"id": "v", "role": "activity"}]}, changed()
     ),
     "an activity under a new owner": run(shown(), shown(tag="a"), changed(tag="a")),
-    "an activity of an earlier run": [*run(shown()), another("RUN_STARTED"), changed(), another("RUN_FINISHED")],
+    "an activity of an earlier run": [
+        *run(shown()),
+        another("RUN_STARTED"),
+        changed(),
+        another("RUN_FINISHED"),
+    ],
     "unknown events": run({"type": "THINKING_START"}, {"type": 7}, {}, 7, None),
     "the end of an unknown subagent": run(sub_end()),
-}  # fmt: skip
+}
 
 ILLEGAL = {
     "a stream of nothing": ([], ["LIFE-02"]),
@@ -243,8 +264,14 @@ ILLEGAL = {
         ["STR-01"],
     ),
     "a bare chunk of two": (run(chunk("m", "a"), chunk("n", "b"), chunk(delta="x")), ["STR-08"]),
-    "a chunk of an ended subagent": (run(sub(), chunk("m", "a"), sub_end(), chunk("m", "a")), ["STR-09"]),
-    "a message opened again by another": (run(text(), text_end(), text(tag="a"), text_end()), ["TXT-01"]),
+    "a chunk of an ended subagent": (
+        run(sub(), chunk("m", "a"), sub_end(), chunk("m", "a")),
+        ["STR-09"],
+    ),
+    "a message opened again by another": (
+        run(text(), text_end(), text(tag="a"), text_end()),
+        ["TXT-01"],
+    ),
     "a message opened again in another role": (
         run(text(), text_end(), text(role="user"), text_end()),
         ["TXT-01"],
@@ -276,7 +303,7 @@ ILLEGAL = {
     "a tagged end of an untagged call": (run(call(), call_end(tag="a")), ["SUB-07"]),
     "an unknown parent": (run(sub(parentSubagentRunId="z"), sub_end()), ["SUB-09"]),
     "its own parent": (run(sub(parentSubagentRunId="a"), sub_end()), ["SUB-09"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LEGAL)
@@ -334,16 +361,27 @@ def test_what_the_text_leaves_open_is_noted(events):
 
 # Any events.
 
-LIKELY = st.fixed_dictionaries(
+LIKELY: st.SearchStrategy[dict[str, object]] = st.fixed_dictionaries(
     {"type": st.sampled_from(sorted(event_types()))},
     optional={
         name: st.sampled_from(["a", "b", None, 7, [], "r", "t"])
         for name in (
-            "messageId", "toolCallId", "toolCallName", "parentMessageId", "stepName", "threadId",
-            "runId", "subagentRunId", "parentSubagentRunId", "role", "name", "replace", "messages",
+            "messageId",
+            "toolCallId",
+            "toolCallName",
+            "parentMessageId",
+            "stepName",
+            "threadId",
+            "runId",
+            "subagentRunId",
+            "parentSubagentRunId",
+            "role",
+            "name",
+            "replace",
+            "messages",
         )
     },
-)  # fmt: skip
+)
 
 
 @given(st.lists(LIKELY | json_values(), max_size=30), st.booleans())

@@ -1,4 +1,4 @@
-"""What the suite says of this host: two known faults by name, and nothing else."""
+"""What the suite says of this host: its known faults by name, and nothing else."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ KNOWN = {
     # A 422 repeats the value it refuses; so does the RUN_ERROR of an odd interrupt id.
     "leak.body": None,
     "leak.event": None,
+    # RUN_ERROR for a resume entry that answers nothing. A note: it fails no run of the suite.
+    "ag-ui.int-06-skips-unknown-entries": {"resume-with-nothing-open-main"},
 }
 
 
