@@ -303,7 +303,7 @@ class Fuzz:
 
     def _count(self, case: DrawnCase, sent: Sent) -> None:
         outcome = outcome_of(sent.recording.changed[0])
-        self.tally.count(case, sent.owed, outcome)
+        self.tally.count(case, sent.owed, outcome, sent.judged_by)
         gone = isinstance(outcome, BrokenOutcome) and outcome.kind == "unreachable"
         self._unreachable = self._unreachable + 1 if gone else 0
         if self.tally.bodies % PROGRESS_EVERY == 0:
@@ -349,6 +349,7 @@ class Fuzz:
             owed=dict(tally.owed),
             seen=dict(tally.seen),
             areas=dict(tally.areas),
+            judged=dict(tally.judged),
             findings=(*self.findings, *suspects),
             disagreements=tuple(self.disagreements),
             unprepared=dict(self.unprepared),

@@ -89,30 +89,36 @@ def disagreement(owed: Owed, expected: Owed, *, with_field: bool) -> Broken | No
     return Broken(None, Breach(expected=owed.describe(), seen=seen))
 
 
-def broken_rules(recording: Recording, rules: Sequence[Rule], *, is_owed: bool) -> Iterator[Broken]:
+def applied_rules(recording: Recording, rules: Sequence[Rule], *, is_owed: bool) -> list[Rule]:
     """
-    Give every rule that a recording breaks.
+    Give the rules that a recording is judged by.
 
     Args:
         recording: of a drawn case.
         rules: the rules that may be judged.
         is_owed: whether the host claims the contract, and what it owes is known.
     """
-    facts = recording.case
-    as_body = replace(facts, kind="body")
+    as_body = replace(recording.case, kind="body")
+    # An answer that broke is the safety rules' business; it says nothing about what was owed.
+    is_answered = not any(isinstance(outcome_of(one), BrokenOutcome) for one in recording.changed)
+    # What an error may show does not hang on where in the request the fault was.
+    return [
+        rule
+        for rule in rules
+        if (
+            rule.applies(as_body)
+            if "safety" in rule.sets
+            else is_owed and is_answered and rule.applies(recording.case)
+        )
+    ]
+
+
+def broken_rules(recording: Recording, applied: Sequence[Rule]) -> Iterator[Broken]:
+    """Give every rule of those applied that a recording breaks."""
     crash = next((one.crash for one in recording.exchanges if one.crash is not None), None)
     place = "" if crash is None else crash_place(crash)
     broken = False
-    # An answer that broke is the safety rules' business; it says nothing about what was owed.
-    is_answered = not any(isinstance(outcome_of(one), BrokenOutcome) for one in recording.changed)
-    for rule in rules:
-        # What an error may show does not hang on where in the request the fault was.
-        if "safety" in rule.sets:
-            applies = rule.applies(as_body)
-        else:
-            applies = is_owed and is_answered and rule.applies(facts)
-        if not applies:
-            continue
+    for rule in applied:
         breach = rule.judge(recording)
         if breach is not None:
             broken = True

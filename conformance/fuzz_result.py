@@ -10,7 +10,7 @@ from hostproof.conformance.outcome import Accepted, Refused
 from hostproof.reference_impl.refusals import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from hostproof.conformance.exchange import Exchange, Request
     from hostproof.conformance.outcome import Outcome
@@ -77,6 +77,7 @@ class FuzzResult:
         owed: the same, and what the reference decided; ``undecided`` for the rest.
         seen: what came: codes, ``accepted``, a status, or a way to break.
         areas: how many there were of each area of the tables.
+        judged: how many were judged by each rule, by its id.
         findings: the rules that broke, in the order in which they were found.
         disagreements: where our reference and a change's own expectation differ.
         unprepared: situations that could not be brought about, and why.
@@ -94,6 +95,7 @@ class FuzzResult:
     owed: Mapping[str, int]
     seen: Mapping[str, int]
     areas: Mapping[str, int]
+    judged: Mapping[str, int]
     findings: tuple[FuzzFinding, ...]
     disagreements: tuple[FuzzFinding, ...]
     unprepared: Mapping[str, str]
@@ -113,9 +115,13 @@ class Tally:
     owed: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
     areas: Counter[str] = field(default_factory=Counter)
+    judged: Counter[str] = field(default_factory=Counter)
 
-    def count(self, case: DrawnCase, owed: Owed | None, outcome: Outcome) -> None:
-        """Count one judged body."""
+    def count(
+        self, case: DrawnCase, owed: Owed | None, outcome: Outcome, judged_by: Iterable[str]
+    ) -> None:
+        """Count one judged body, and the rules that judged it."""
+        self.judged.update(judged_by)
         self.bodies += 1
         self.accepted += isinstance(outcome, Accepted)
         self.kinds[case.kind] += 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hostproof.conformance.expectation import Standing, expected_by_reference
 from hostproof.conformance.fuzz_judging import (
+    applied_rules,
     broken_rules,
     disagreement,
     facts_of,
@@ -45,6 +46,7 @@ class Sent:
         thread: the thread it was written for.
         was_used: whether other requests had been refused on that thread before.
         request: the request.
+        judged_by: the ids of the rules it was judged by.
         broken: the rules it broke.
     """
 
@@ -53,6 +55,7 @@ class Sent:
     thread: StandingThread
     was_used: bool
     request: Request
+    judged_by: tuple[str, ...]
     broken: tuple[Broken, ...]
 
 
@@ -114,13 +117,15 @@ class Sender:
             case=facts_of(case, owed, slots["canary"]), changed=(exchange,), after=after
         )
         is_owed = self.is_named and owed is not None
-        broken += broken_rules(recording, self.rules, is_owed=is_owed)
+        applied = applied_rules(recording, self.rules, is_owed=is_owed)
+        broken += broken_rules(recording, applied)
         return Sent(
             recording=recording,
             owed=owed,
             thread=thread,
             was_used=was_used,
             request=request,
+            judged_by=tuple(rule.id for rule in applied),
             broken=tuple(broken),
         )
 

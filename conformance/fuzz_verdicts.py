@@ -31,23 +31,23 @@ def _is_drawn_for(rule: Rule) -> bool:
 
 
 def _verdict(rule: Rule, result: FuzzResult) -> RuleVerdict:
+    cases = result.judged.get(rule.id, 0)
     found = [_finding(one) for one in result.findings if one.rule == rule.id]
     if any(one.steady for one in found):
-        return RuleVerdict(rule=rule, verdict="failed", cases=result.bodies, findings=tuple(found))
+        return RuleVerdict(rule=rule, verdict="failed", cases=cases, findings=tuple(found))
     if found:
         reason = ("unsteady", "a failure that did not repeat")
         return RuleVerdict(
             rule=rule,
             verdict="inconclusive",
-            cases=result.bodies,
+            cases=cases,
             reason=reason,
             findings=tuple(found),
         )
-    if not result.bodies:
-        return RuleVerdict(
-            rule=rule, verdict="not-judged", cases=0, reason=("no-case", "no body was judged")
-        )
-    return RuleVerdict(rule=rule, verdict="passed", cases=result.bodies)
+    if not cases:
+        reason = ("no-case", "no body that was sent is judged by it: send more")
+        return RuleVerdict(rule=rule, verdict="not-judged", cases=0, reason=reason)
+    return RuleVerdict(rule=rule, verdict="passed", cases=cases)
 
 
 def _finding(found: FuzzFinding) -> CaseFinding:

@@ -50,7 +50,9 @@ def _check(url: str, key: Key, form: str) -> None:
         parse_url(url)
     except (TargetError, ValueError):
         raise Problem(
-            key, f"must be {form}, without credentials: they are headers of a caller"
+            key,
+            f"must be {form}, its port from 1 to 65535, without credentials: "
+            "they are headers of a caller",
         ) from None
 
 

@@ -26,7 +26,8 @@ def parse_url(url: str) -> httpx.URL:
     Read the URL of an HTTP target.
 
     Raises:
-        TargetError: it is no http or https URL, names no host, or carries credentials.
+        TargetError: it is no http or https URL, names no host or no port that
+            there is, or carries credentials.
     """
     try:
         parsed = httpx.URL(url)
@@ -36,6 +37,8 @@ def parse_url(url: str) -> httpx.URL:
         raise TargetError(
             f"{url!a} is no http or https URL: write it as http://127.0.0.1:8000/path"
         )
+    if parsed.port is not None and not 0 < parsed.port < 65536:
+        raise TargetError(f"{url!a} names no port: it is a number from 1 to 65535")
     if parsed.userinfo:
         raise TargetError("the URL carries credentials: give them as a header of a caller instead")
     return parsed

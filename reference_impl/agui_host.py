@@ -39,6 +39,7 @@ from hostproof.reference_impl.reader import (
 )
 from hostproof.reference_impl.refusals import Refusal, refuse
 from hostproof.reference_impl.sessions import StoredPause, StoredThread, ThreadKey
+from hostproof.reference_impl.tools import CHAIN
 from hostproof.reference_impl.turn import (
     AnswerTurn,
     Awaiting,
@@ -282,7 +283,8 @@ class AguiEndpoint:
 
 def usual_pausing(parts: HostParts) -> Pausing:
     """Put together what makes, admits and settles the pauses of a host of these parts."""
-    chain = parts.agent.chain if isinstance(parts.agent, ReferenceAgent) else ()
+    # What is put around the reference agent leaves it its usual rules.
+    chain = parts.agent.chain if isinstance(parts.agent, ReferenceAgent) else CHAIN
     usual = Deployed(chain=tuple(rule.name for rule in chain), ledger=parts.ledger)
     return Pausing(
         sessions=parts.sessions,

@@ -59,7 +59,10 @@ class SqliteStore:
     def _prepare(self, tables: Sequence[str]) -> None:
         # What is no UTF-8 is nothing of ours: whoever reads the row has to see it.
         self._database.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
-        self._check_is_ours()  # before anything is written to it
+        # Before anything is written to it, and in one view: another process may begin it now.
+        self._database.execute("BEGIN")
+        self._check_is_ours()
+        self._database.execute("COMMIT")
         if self._path != IN_MEMORY:
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = FULL")

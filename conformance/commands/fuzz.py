@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,14 @@ EXTRA = "hostproof[fuzz]"
 DEFAULT_BODIES = 2_000
 
 
+def _finite(
+    _context: click.Context, _option: click.Parameter, seconds: float | None
+) -> float | None:
+    if seconds is not None and not math.isfinite(seconds):
+        raise click.BadParameter("a number of seconds is needed")
+    return seconds
+
+
 @click.command()
 @target_options
 @judging_options
@@ -44,7 +53,13 @@ DEFAULT_BODIES = 2_000
     metavar="N",
     help="Send so many bodies (default: 2000, unless --seconds is given).",
 )
-@click.option("--seconds", type=click.FloatRange(min=0.1), metavar="S", help="Stop after so long.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0.1),
+    callback=_finite,
+    metavar="S",
+    help="Stop after so long.",
+)
 def fuzz(**given: Any) -> None:
     """
     Judge a host by drawn bodies: right ones, and right ones with something wrong.

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import shlex
+import signal
 import sys
 import time
 from contextlib import contextmanager
@@ -66,10 +67,21 @@ def stop(message: str, code: int = UNUSABLE) -> NoReturn:
 
 
 @contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does: what it started is stopped, what it knows is told."""
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
 def ending_well() -> Iterator[None]:
     """Turn errors into one line and an exit code: the user's are 2, ours are 3."""
     try:
-        yield
+        with _ended_as_by_ctrl_c():
+            yield
     except USER_ERRORS as error:
         stop(str(error))
     except KeyboardInterrupt:
@@ -217,9 +229,12 @@ def with_options(profile: Profile, given: dict[str, Any]) -> Profile:
 
     Raises:
         ProfileError: an option has a value that is not allowed.
+        TargetError: a URL to poll is named, and nothing that is started.
     """
     members: dict[str, object] = {}
     target = given["target"]
+    if given["ready"] is not None and given["start"] is None and not profile.target.start:
+        raise TargetError("--ready is polled after a start: name a command with --start.")
     if target is not None:
         members |= target_members(target)
     if given["start"] is not None:
@@ -286,10 +301,13 @@ def check_writable(*paths: str | None) -> None:
 
     Raises:
         TargetError: a path cannot be written.
-        click.UsageError: two reports would go to standard output.
+        click.UsageError: two reports would go to one place.
     """
     if paths.count(STDOUT) > 1:
         raise click.UsageError("only one report can go to standard output: name a file for others")
+    named = [Path(path).absolute() for path in paths if path is not None and path != STDOUT]
+    if len(set(named)) < len(named):
+        raise click.UsageError(f"two reports would go to {named[0].name}: name another file")
     for path in paths:
         if path is None or path == STDOUT:
             continue

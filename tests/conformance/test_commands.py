@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -359,10 +360,15 @@ def test_a_waiver_is_kept_to():
 # A process of our own.
 
 
-def starting(port):
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def starting(port, app="app"):
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-    code += "import uvicorn; from tests.agui_app import app; "
-    code += f"uvicorn.run(app, port={port}, log_level='error')"
+    code += f"import uvicorn; from tests.agui_app import {app}; "
+    code += f"uvicorn.run({app}, port={port}, log_level='error')"
     return f'{sys.executable} -c "{code}"'
 
 
@@ -387,6 +393,32 @@ def test_a_host_is_started_judged_and_stopped():
 def test_a_host_that_cannot_be_started_is_one_line(start, words):
     said = ends_in_a_line(2, "run", "http://127.0.0.1:1/agui", "--start", start, "--quiet")
     assert words in said
+
+
+def test_what_is_polled_after_a_start_needs_one():
+    assert "--start" in ends_in_a_line(2, "run", "--ready", "http://127.0.0.1:1/", "--quiet")
+
+
+@pytest.mark.parametrize("port", [0, 65536, 99999])
+def test_a_port_that_there_is_none_of_is_named(port):
+    said = ends_in_a_line(2, "run", f"http://127.0.0.1:{port}/agui", "--quiet")
+    assert "target.url" in said
+    assert "65535" in said
+
+
+@pytest.mark.parametrize("one", ["r.xml", "./r.xml"])
+def test_two_reports_need_two_places(one):
+    found = ended("run", *QUICK, "--json", "r.xml", "--junit", one)
+    assert found.exit_code == 2
+    assert "two reports" in found.output
+    assert not Path("r.xml").exists()
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1", "0"])
+def test_a_time_to_fuzz_is_a_finite_one(seconds):
+    found = ended("fuzz", "--seconds", seconds)
+    assert found.exit_code == 2
+    assert "--seconds" in found.output
 
 
 def test_start_needs_a_url():
@@ -469,7 +501,8 @@ def test_a_database_that_is_none_is_named():
 # Ctrl-C.
 
 
-def test_an_interrupted_run_keeps_what_it_found():
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_what_it_found(number):
     with serving(agui_app.slow) as url:
         agui_app.RUNS.clear()
         with program("run", url, "--quiet", "--json", "r.json") as process:
@@ -477,7 +510,7 @@ def test_an_interrupted_run_keeps_what_it_found():
             while len(agui_app.RUNS) < 30:
                 assert time.monotonic() < deadline
                 assert process.poll() is None
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             said, errors = process.communicate(timeout=20)
     assert process.returncode == 130, errors
     assert "Traceback" not in said + errors
@@ -489,6 +522,23 @@ def test_an_interrupted_run_keeps_what_it_found():
     found = verdicts(document)
     assert found["live.good-run"] == "passed"
     assert "inconclusive" in found.values()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_stops_the_host_that_it_started(number):
+    with serving(agui_app.app) as url:  # a port that will be free
+        pass
+    port = int(re.findall(r":(\d+)/", url)[0])
+    with program("run", url, "--start", starting(port, "slow"), "--quiet") as process:
+        deadline = time.monotonic() + 20
+        while not listens(port):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+        process.send_signal(number)
+        said, errors = process.communicate(timeout=20)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in said + errors
+    assert not listens(port)
 
 
 def test_a_run_interrupted_before_it_began_is_one_line(monkeypatch):

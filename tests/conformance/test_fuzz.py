@@ -10,6 +10,7 @@ import pytest
 from hostproof.conformance.catalogue import all_rules, rule_of
 from hostproof.conformance.fuzz import Fuzz
 from hostproof.conformance.fuzz_result import table
+from hostproof.conformance.fuzz_verdicts import fuzz_verdicts
 from hostproof.conformance.host_under_test import HostUnderTest
 from hostproof.conformance.http_target import HttpTarget
 from hostproof.conformance.identifiers import Identifiers
@@ -189,6 +190,16 @@ def test_the_number_of_requests_ends_a_run():
 
     assert result.reason == "requests"
     assert result.requests == 60
+
+
+def test_a_rule_that_no_body_was_judged_by_is_not_judged():
+    result = fuzz_embedded(bodies=20)
+    rules = list(all_rules().values())
+    found = {one.rule.id: one for one in fuzz_verdicts(result, rules)}
+    judged = {rule for rule, one in found.items() if one.verdict == "passed"}
+    assert judged == set(result.judged) & set(found)
+    assert {one.verdict for one in found.values()} == {"passed", "not-judged"}
+    assert all(one.cases == result.judged.get(rule, 0) for rule, one in found.items())
 
 
 def test_there_must_be_an_end():

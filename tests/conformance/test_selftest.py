@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from hostproof.conformance.catalogue import all_rules
+from hostproof.conformance.embedded_run import embedded
+from hostproof.conformance.gate import Gate
+from hostproof.conformance.opened_host import Leave, opened_host
 from hostproof.conformance.rule import Breach, Fault
 from hostproof.conformance.selftest import selftest
 
@@ -60,6 +66,23 @@ def test_a_fault_that_breaks_everything_is_no_proof():
     result = selftest([replace(RULES["host.method"], fault=everything)])
     (missed,) = result.missed
     assert missed.verdict.verdict == "inconclusive"
+
+
+@pytest.mark.parametrize("fault", ["host-takes-edited-arguments", "host-acts-before-asking"])
+def test_a_fault_of_the_agent_spoils_no_control_of_other_rules(fault):
+    """The host with one fault is the right one in all else, so that nothing is inconclusive."""
+    build = next(rule.fault.build for rule in RULES.values() if rule.fault.name == fault)
+    assert build is not None
+
+    async def verdicts():
+        with embedded(build) as profile:
+            async with opened_host(profile, Leave()) as host:
+                gate = Gate(host, [one for one in RULES.values() if "named" in one.sets], "seed")
+                await gate.perform()
+                return gate.verdicts()
+
+    found = asyncio.run(verdicts())
+    assert [one.rule.id for one in found if one.verdict == "inconclusive"] == []
 
 
 def _no_plan(*_given):

@@ -74,9 +74,8 @@ def test_a_record_has_what_was_given_and_nothing_else():
 @pytest.mark.parametrize("shared", [True, False], ids=["one ledger", "a ledger each"])
 def test_threads_spend_a_request_once(tmp_path, shared):
     path = str(tmp_path / "host.db")
-    ledgers = [SqliteLedger(path)] * RACERS
-    if not shared:
-        ledgers = [SqliteLedger(path) for _ in range(RACERS)]
+    opened = [SqliteLedger(path) for _ in range(1 if shared else RACERS)]
+    ledgers = opened * (RACERS if shared else 1)
     together = threading.Barrier(RACERS)
 
     def spend(at):
@@ -93,7 +92,7 @@ def test_threads_spend_a_request_once(tmp_path, shared):
     assert sorted(number for number, _ in won) == list(range(REQUESTS))
     kept = {one["request"]: one["approved"] for one in ledgers[0].records()}
     assert kept == {f"request-{number}": approved for number, approved in won}
-    for ledger in set(ledgers):
+    for ledger in opened:
         ledger.close()
 
 
