@@ -25,11 +25,13 @@ import httpx
 from hostproof.conformance.catalogue import all_rules
 from hostproof.conformance.embedded_profile import embedded_profile
 from hostproof.conformance.gate import Gate
+from hostproof.conformance.last_byte import Racing
 from hostproof.conformance.opened_host import Leave, opened_host
 
 if TYPE_CHECKING:
     from hostproof.conformance.exchange import Exchange, Request
     from hostproof.conformance.host_under_test import HostUnderTest
+    from hostproof.conformance.last_byte import LastByte
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.target import Limits
 
@@ -57,6 +59,12 @@ class Noting:
         """Note, and hand on."""
         self.sent.append(request)
         return await self.inner.send(request, limits)
+
+    async def send_held(self, request: Request, limits: Limits, last: LastByte) -> Exchange:
+        """Note, and hand on."""
+        assert isinstance(self.inner, Racing)
+        self.sent.append(request)
+        return await self.inner.send_held(request, limits, last)
 
     async def aclose(self) -> None:
         """Hand on."""
