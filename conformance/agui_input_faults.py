@@ -20,7 +20,7 @@ from hostproof.strategies.decisions import NO
 from hostproof.strategies.edits import filled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from starlette.responses import Response
 
@@ -174,8 +174,8 @@ def answers_as(media_type: str, status: int = 200, *, only_with: str = "") -> Bu
             parts.check_media_type(headers)
             wanted.set(any(only_with in value for _name, value in headers))
 
-        def write(events: object) -> Response:
-            response = right(events)  # type: ignore[arg-type]
+        def write(events: AsyncIterator[bytes]) -> Response:
+            response = right(events)
             if wanted.get(not only_with):
                 response.headers["content-type"] = media_type
                 response.status_code = status
@@ -190,8 +190,8 @@ def breaks_off_after_the_end(parts: HostParts) -> HostParts:
     """Announce more than the run has: the connection is cut behind the last event."""
     right = parts.write_stream
 
-    def write(events: object) -> Response:
-        response = right(events)  # type: ignore[arg-type]
+    def write(events: AsyncIterator[bytes]) -> Response:
+        response = right(events)
         response.headers["content-length"] = "100000"
         return response
 

@@ -11,7 +11,7 @@ Source: contract, "Door" and "Consent" (docs/contract.md).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hostproof.strategies.changes import assistant_message, tool_message, user_message
 
@@ -135,15 +135,15 @@ def _required() -> Iterator[AnswerCase]:
 
 
 def _reasons() -> Iterator[AnswerCase]:
-    def case(name: str, reason: str, payload: Json, **members: object) -> AnswerCase:
-        given: dict[str, object] = {
+    def case(name: str, reason: str, payload: Json, **members: Any) -> AnswerCase:
+        given: dict[str, Any] = {
             "id": name,
             "area": reason,
             "resume": (entry(payload),),
             "code": "ERR_RESUME_DECISION",
             "reason": reason,
         }
-        return AnswerCase(**(given | members))  # type: ignore[arg-type]
+        return AnswerCase(**(given | members))
 
     for kind, request in {"null": None, "empty": "", "number": 7, "list": ["{canary}"]}.items():
         yield case(f"request-id-{kind}", "no-request", {**YES, "requestId": request})

@@ -6,7 +6,6 @@ import difflib
 import logging
 import os
 import re
-import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -97,12 +96,10 @@ def serve(port: int, fault_name: str | None, database: str, *, inspect: bool) ->
         if inspect:
             click.echo(f"inspect  {base}{OBSERVATION_PATH}  {base}{CONTROL_PATH}")
         click.echo("Stop with Ctrl-C.")
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with suppress(KeyboardInterrupt):  # Ctrl-C and SIGTERM are the ways to end it
                 PromptServer(server_config(host.app)).run(sockets=[bound])
         finally:
-            signal.signal(signal.SIGTERM, before)
             host.close()
 
 

@@ -31,7 +31,7 @@ from hostproof.strategies.reader_changes import READER_CHANGES
 if TYPE_CHECKING:
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.recording import Recording
-    from hostproof.conformance.rule import Build, Rule
+    from hostproof.conformance.rule import Build, Judge, Level, Rule
     from hostproof.reference_impl.values import Json
 
 VERSION: Final = re.compile(r"[0-9]+\.[0-9]+")
@@ -182,14 +182,25 @@ def _input_rule(
     demand: str,
     fault: tuple[str, Build],
     cases: frozenset[str] | tuple[str, ...],
-    **members: object,
+    *,
+    judge: Judge = runs_as_control,
+    mended: Build | None = None,
+    shows_in: frozenset[str] = frozenset(),
+    level: Level = "must",
+    document: str = "AG-UI 1.0",
 ) -> Rule:
-    """Declare a rule whose cases must run as their control."""
-    given: dict[str, object] = {"judge": runs_as_control, "applies": named(*cases)} | members
-    mended = given.pop("mended", None)
-    shows_in = given.pop("shows_in", frozenset())
-    made = Fault(name=fault[0], build=fault[1], shows_in=shows_in, mended=mended)  # type: ignore[arg-type]
-    return ag_ui_rule(name, where, demand, fault=made, **given)  # type: ignore[arg-type]
+    """Declare a rule on cases by name; they must run as their control unless *judge* says else."""
+    made = Fault(name=fault[0], build=fault[1], shows_in=shows_in, mended=mended)
+    return ag_ui_rule(
+        name,
+        where,
+        demand,
+        judge,
+        made,
+        level=level,
+        applies=named(*cases),
+        document=document,
+    )
 
 
 VALIDITY: Final = (
