@@ -1,6 +1,7 @@
 """Sequences are data: drawn, printed, written, read, and as plain as they can be when shrunk."""
 
 import json
+from random import Random
 
 import pytest
 from hypothesis import find, given, settings
@@ -64,6 +65,8 @@ def test_hypothesis_leaves_one_scene_at_most(wanted):
         sequences(),
         lambda steps: any(isinstance(step, wanted) for step in steps),
         settings=settings(max_examples=2_000, database=None),
+        # Hypothesis may rarely stop a step short of the least; our own shrinking goes on there.
+        random=Random(20_000),
     )
     assert len(found) <= 3
 
