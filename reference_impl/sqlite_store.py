@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Final = 2
 APPLICATION_ID: Final = 0x686F7374
 BUSY_SECONDS: Final = 5.0
+POLL_SECONDS: Final = 0.01
+PRIMARY_CODE: Final = 0xFF
+"""The part of SQLite's error codes that says the kind."""
 IN_MEMORY: Final = ":memory:"
 
 
@@ -64,7 +68,7 @@ class SqliteStore:
         self._check_is_ours()
         self._database.execute("COMMIT")
         if self._path != IN_MEMORY:
-            self._database.execute("PRAGMA journal_mode = WAL")
+            self._write_ahead()
             self._database.execute("PRAGMA synchronous = FULL")
         with self.transaction():
             self._check_is_ours()
@@ -72,6 +76,20 @@ class SqliteStore:
                 self._database.execute(table)
             self._database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             self._database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _write_ahead(self) -> None:
+        """Have the file written ahead; here SQLite does not wait for others, so we do."""
+        deadline = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                self._database.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                is_busy = error.sqlite_errorcode & PRIMARY_CODE == sqlite3.SQLITE_BUSY
+                if not is_busy or time.monotonic() > deadline:
+                    raise
+                time.sleep(POLL_SECONDS)
+            else:
+                return
 
     def _check_is_ours(self) -> None:
         (application,) = self._database.execute("PRAGMA application_id").fetchone()

@@ -165,6 +165,25 @@ def test_processes_may_start_on_a_new_file_together(path):
     assert len(rows(path, "SELECT store FROM ledger")) == 1
 
 
+def test_many_may_begin_new_files_together(tmp_path):
+    """Whoever comes second waits, however the two get into each other's way."""
+    many, files = 6, 60
+    together = threading.Barrier(many)
+
+    def begin(_at):
+        for number in range(files):
+            together.wait(60)
+            try:
+                SqliteStore(str(tmp_path / f"{number}.db"), [TABLE]).close()
+            except StoreError as error:
+                refused.append(str(error))
+
+    refused: list[str] = []
+    with ThreadPoolExecutor(many) as pool:
+        list(pool.map(begin, range(many)))
+    assert refused == []
+
+
 def test_a_transaction_is_all_or_nothing(path):
     store = SqliteStore(str(path), [TABLE])
 
