@@ -11,18 +11,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from hostproof.conformance.door_faults import runs_a_changed_call, spends_twice
+from hostproof.conformance.fault_agents import agent_of
 from hostproof.conformance.fault_sessions import SessionsAround, Unleased
-from hostproof.reference_impl.agent import ReferenceAgent
 from hostproof.reference_impl.refusals import Refusal
 from hostproof.reference_impl.tools import anyone_may
 from hostproof.reference_impl.values import MISSING, Json, Record, is_record
 from hostproof.strategies.decisions import YES
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import Sequence
 
-    from hostproof.conformance.rule import Build
-    from hostproof.reference_impl.agent_steps import PageTool, Step, Turn
+    from hostproof.reference_impl.agent_steps import PageTool
     from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.reader import RunInput
     from hostproof.reference_impl.resume import Admitted, DoorFacts
@@ -47,54 +46,10 @@ def refuses_falsy(parts: HostParts) -> HostParts:
 
 def asks_the_denied(parts: HostParts) -> HostParts:
     """Ask a person about a call that the permission check denies."""
-    if not isinstance(parts.agent, ReferenceAgent):
-        return parts
-    tools = dict(parts.agent.own_tools)
+    agent = agent_of(parts)
+    tools = dict(agent.own_tools)
     tools["wipe"] = replace(tools["wipe"], allowed=anyone_may)
-    return replace(parts, agent=replace(parts.agent, own_tools=tools))
-
-
-def _agent_that(change: Callable[[Turn], Turn]) -> Build:
-    def build(parts: HostParts) -> HostParts:
-        right = parts.agent
-
-        async def agent(turn: Turn) -> AsyncIterator[Step]:
-            async for step in right(change(turn)):
-                yield step
-
-        return replace(parts, agent=agent)
-
-    return build
-
-
-def _takes_edits(turn: Turn) -> Turn:
-    """Let an answer say what is called."""
-    resumed = turn.resumed
-    if resumed is None or not is_record(resumed.answer):
-        return turn
-    edits = resumed.answer.get("editedArgs")
-    if not is_record(edits):
-        return turn
-    call = {**resumed.pending["call"], "arguments": edits}
-    return replace(turn, resumed=replace(resumed, pending={**resumed.pending, "call": call}))
-
-
-takes_edits = _agent_that(_takes_edits)
-
-
-def acts_before_asking(parts: HostParts) -> HostParts:
-    """Run the action as soon as it is asked about."""
-    right = parts.agent
-
-    async def agent(turn: Turn) -> AsyncIterator[Step]:
-        from hostproof.reference_impl.agent_steps import Paused  # noqa: PLC0415
-
-        async for step in right(turn):
-            if isinstance(step, Paused) and step.kind in ("checkIn", "ask"):
-                turn.act(step.call)
-            yield step
-
-    return replace(parts, agent=agent)
+    return replace(parts, agent=replace(agent, own_tools=tools))
 
 
 def asks_without_end(parts: HostParts) -> HostParts:

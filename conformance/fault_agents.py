@@ -6,6 +6,8 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from hostproof.reference_impl.agent import ReferenceAgent
+from hostproof.reference_impl.agent_steps import Paused
+from hostproof.reference_impl.values import is_record
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -16,6 +18,12 @@ if TYPE_CHECKING:
     from hostproof.reference_impl.values import Json, Record
 
 
+def agent_of(parts: HostParts) -> ReferenceAgent:
+    """Give the reference agent of a host of ours."""
+    assert isinstance(parts.agent, ReferenceAgent)  # noqa: S101 - our own hosts have this one
+    return parts.agent
+
+
 class WrappedAgent(ReferenceAgent):
     """The right agent, with its turn or its steps changed."""
 
@@ -24,8 +32,7 @@ class WrappedAgent(ReferenceAgent):
     @classmethod
     def of(cls, parts: HostParts) -> HostParts:
         """Put it in the place of the parts' own agent, of which it is a copy."""
-        agent = parts.agent
-        assert isinstance(agent, ReferenceAgent)  # noqa: S101 - our own hosts have this one
+        agent = agent_of(parts)
         own = {member.name: getattr(agent, member.name) for member in fields(agent)}
         return replace(parts, agent=cls(**own))
 
@@ -77,6 +84,36 @@ class Hasty(WrappedAgent):
         return replace(turn, act=act)
 
 
+class Editable(WrappedAgent):
+    """Lets an answer say what is called."""
+
+    __slots__ = ()
+
+    def changed(self, turn: Turn) -> Turn:
+        """Change the turn."""
+        resumed = turn.resumed
+        if resumed is None or not is_record(resumed.answer):
+            return turn
+        edits = resumed.answer.get("editedArgs")
+        if not is_record(edits):
+            return turn
+        call = {**resumed.pending["call"], "arguments": edits}
+        return replace(turn, resumed=replace(resumed, pending={**resumed.pending, "call": call}))
+
+
+class Eager(WrappedAgent):
+    """Runs the action as soon as it is asked about."""
+
+    __slots__ = ()
+
+    async def __call__(self, turn: Turn, /) -> AsyncIterator[Step]:
+        """Yield the steps of the turn."""
+        async for step in super().__call__(turn):
+            if isinstance(step, Paused) and step.kind in ("checkIn", "ask"):
+                turn.act(step.call)
+            yield step
+
+
 class Short(WrappedAgent):
     """Asks no more once an ask is approved."""
 
@@ -90,6 +127,6 @@ class Short(WrappedAgent):
         checked = {
             **resumed.pending,
             "kind": "checkIn",
-            "progress": {"position": len(self.chain)},
+            "progress": {"position": len(turn.chain)},
         }
         return replace(turn, resumed=replace(resumed, pending=checked))

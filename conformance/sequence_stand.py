@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 from hostproof.conformance.asgi_target import AsgiTarget
 from hostproof.conformance.embedded_profile import embedded_profile
 from hostproof.conformance.embedded_run import EMBEDDED_NAME, LOGS
+from hostproof.conformance.fault_agents import agent_of
 from hostproof.conformance.host_under_test import HostUnderTest
-from hostproof.reference_impl.agent import ReferenceAgent
 from hostproof.reference_impl.embedded import LOOK_INSIDE, SETUPS, build_host, new_tokens
 from hostproof.strategies.sequence_steps import Restart
 
@@ -190,8 +190,7 @@ def silent_logs() -> Iterator[None]:
 
 def at_once(parts: HostParts) -> HostParts:
     """Let every action of the reference agent take no time."""
-    agent = parts.agent
-    assert isinstance(agent, ReferenceAgent)  # noqa: S101 - a host of ours has this one
+    agent = agent_of(parts)
     tools = {name: _quick(tool) for name, tool in agent.own_tools.items()}
     return replace(parts, agent=replace(agent, own_tools=tools))
 

@@ -32,13 +32,11 @@ from hostproof.reference_impl.evidence_types import EvidenceInput, Tool
 from hostproof.reference_impl.result_texts import CREDENTIAL_CONSENT, DENIED
 from hostproof.reference_impl.scripted_model import Model, ModelRequest, scripted_model
 from hostproof.reference_impl.tools import (
-    CHAIN,
     OWN_TOOLS,
     Ask,
     Asks,
     ChecksIn,
     Denied,
-    Middleware,
     OwnTool,
     Progress,
     next_gate,
@@ -66,14 +64,12 @@ class ReferenceAgent:
         system: the agent's instructions.
         own_tools: the tools the host runs, by name; beside them it can ask a
             person, call the page's tools, and ask a helper of the same kind.
-        chain: the rules before every call, in order.
         check_in: how the evidence of a check-in is built.
     """
 
     model: Model = scripted_model
     system: str = SYSTEM_PROMPT
     own_tools: Mapping[str, OwnTool] = field(default_factory=lambda: OWN_TOOLS)
-    chain: tuple[Middleware, ...] = CHAIN
     check_in: CheckInConfig = DEFAULT
 
     async def __call__(self, turn: Turn, /) -> AsyncIterator[Step]:
@@ -200,7 +196,7 @@ class Conversation:
         elif kind == "credential":
             if self._needs_no_credential(call):
                 raise ValueError("the pause is not one that this agent wrote")
-            progress = Progress(position=len(self.agent.chain), consented=True)
+            progress = Progress(position=len(self.turn.chain), consented=True)
             async for step in self._run_call(call, progress, rest, asked_provider=True):
                 yield step
         else:
@@ -211,7 +207,7 @@ class Conversation:
         if pending["kind"] == "checkIn":
             position: int = pending["progress"]["position"]
             return position
-        names = [rule.name for rule in self.agent.chain]
+        names = [rule.name for rule in self.turn.chain]
         asked = pending["middleware"]
         return names.index(asked) + 1 if asked in names else 0
 
@@ -249,7 +245,7 @@ class Conversation:
             call.arguments,
             progress,
             caller=self.turn.caller,
-            chain=self.agent.chain,
+            chain=self.turn.chain,
         )
         if isinstance(gate, Denied):
             yield self.returned(call, DENIED)
@@ -302,7 +298,7 @@ class Conversation:
         )
         more: Record = {
             "checkIn": {"evidence": evidence},
-            "progress": {"position": len(self.agent.chain)},
+            "progress": {"position": len(self.turn.chain)},
         }
         return self._paused("checkIn", call, rest, f"Run {call.tool}?", more)
 

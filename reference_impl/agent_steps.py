@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from hostproof.reference_impl.resume import Admitted
     from hostproof.reference_impl.scripted_model import ModelRequest
+    from hostproof.reference_impl.tools import Middleware
     from hostproof.reference_impl.turn import Carried
 
 PauseKind: TypeAlias = Literal["client", "question", "credential", "checkIn", "ask"]
@@ -124,6 +125,7 @@ class Turn:
         messages: the conversation so far, the newest message included.
         page_tools: the page's tools that are enabled.
         given: the page's values that were accepted.
+        chain: the rules before every call, in order.
         resumed: the pause the turn goes on after, or ``None``.
         mint: makes a fresh id from a prefix.
         observe: is shown every request to the model.
@@ -136,6 +138,7 @@ class Turn:
     messages: tuple[Record, ...]
     page_tools: tuple[PageTool, ...]
     given: Mapping[Carried, Json]
+    chain: tuple[Middleware, ...]
     mint: Callable[[str], str]
     observe: Callable[[ModelRequest], None]
     act: Callable[[Call], None]

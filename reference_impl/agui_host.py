@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 from starlette.requests import ClientDisconnect, Request
 
 from hostproof.reference_impl import agui_events
-from hostproof.reference_impl.agent import ReferenceAgent
 from hostproof.reference_impl.agent_steps import (
     Call,
     Called,
@@ -39,7 +38,6 @@ from hostproof.reference_impl.reader import (
 )
 from hostproof.reference_impl.refusals import Refusal, refuse
 from hostproof.reference_impl.sessions import StoredPause, StoredThread, ThreadKey
-from hostproof.reference_impl.tools import CHAIN
 from hostproof.reference_impl.turn import (
     AnswerTurn,
     Awaiting,
@@ -247,6 +245,7 @@ class AguiEndpoint:
             messages=(*self._known(run), *kept),
             page_tools=run.plan.tools,
             given=run.plan.accepted,
+            chain=parts.chain,
             mint=parts.mint,
             observe=lambda request: parts.observation.model_asked(key, request),
             act=act,
@@ -283,9 +282,7 @@ class AguiEndpoint:
 
 def usual_pausing(parts: HostParts) -> Pausing:
     """Put together what makes, admits and settles the pauses of a host of these parts."""
-    # What is put around the reference agent leaves it its usual rules.
-    chain = parts.agent.chain if isinstance(parts.agent, ReferenceAgent) else CHAIN
-    usual = Deployed(chain=tuple(rule.name for rule in chain), ledger=parts.ledger)
+    usual = Deployed(chain=tuple(rule.name for rule in parts.chain), ledger=parts.ledger)
     return Pausing(
         sessions=parts.sessions,
         deployment=Deployment(usual),

@@ -37,6 +37,7 @@ from hostproof.reference_impl.reader import (
     run_input_reader,
 )
 from hostproof.reference_impl.resume import Admitted, DoorFacts, admit
+from hostproof.reference_impl.tools import CHAIN, Middleware
 from hostproof.reference_impl.turn import (
     Facts,
     Held,
@@ -133,6 +134,7 @@ class HostParts:
         after_spend: is called between a spend and its call; it may stop the run there.
         obtain: asks a provider for a credential; false where it needs consent.
         agent: runs the turn.
+        chain: the rules before every call of the agent, in order.
         write_refusal: a refusal as a response.
         write_stream: the run's events as a response.
         encode: one event as bytes.
@@ -160,6 +162,7 @@ class HostParts:
     after_spend: Callable[[ThreadKey], None] = lambda _key: None
     obtain: Callable[[ThreadKey, str, bool], Awaitable[bool]] = consent_by_asking_again
     agent: Agent = field(default_factory=ReferenceAgent)
+    chain: tuple[Middleware, ...] = CHAIN
     write_refusal: Callable[[Refusal], Response] = refusal_response
     write_stream: Callable[[AsyncIterator[bytes]], Response] = stream_response
     encode: Callable[[BaseEvent], bytes] = agui_events.encode

@@ -13,6 +13,7 @@ from typing import Final
 
 from hostproof.conformance import consent_faults as faults
 from hostproof.conformance import door_faults
+from hostproof.conformance.fault_agents import Eager, Editable
 from hostproof.conformance.rule import Fault
 from hostproof.conformance.rules.consent import (
     NAMED,
@@ -61,7 +62,7 @@ RULES: Final = (
         waits,
         Fault(
             name="host-acts-before-asking",
-            build=faults.acts_before_asking,
+            build=Eager.of,
             shows_in=frozenset({"check_in-yes"}),
         ),
         lambda _case: True,
@@ -168,7 +169,7 @@ RULES: Final = (
         "effect.arguments-as-shown",
         "Run the call with the arguments that were shown, whatever the answer carries.",
         as_shown,
-        Fault(name="host-takes-edited-arguments", build=faults.takes_edits),
+        Fault(name="host-takes-edited-arguments", build=Editable.of),
         areas("binding", "yes"),
         cwe=345,
     ),

@@ -28,7 +28,7 @@ from hostproof.reference_impl.scripted_model import (
     ToolCall,
     scripted_model,
 )
-from hostproof.reference_impl.tools import OwnTool
+from hostproof.reference_impl.tools import CHAIN, OwnTool
 from hostproof.reference_impl.values import MISSING
 
 FORM = PageTool("show_form", "Show a form.")
@@ -61,6 +61,7 @@ def steps(*messages, agent=None, **members):
         messages=messages,
         page_tools=members.pop("page_tools", ()),
         given=members.pop("given", {}),
+        chain=CHAIN,
         mint=lambda prefix: f"{prefix}-{next(numbers)}",
         observe=asked.append,
         act=never,

@@ -330,7 +330,7 @@ def test_an_ask_goes_on_behind_the_rule_that_asked_wherever_that_is_now(path, go
 
 
 def with_chain(chain):
-    return lambda parts: replace(parts, agent=ReferenceAgent(chain=chain))
+    return lambda parts: replace(parts, chain=chain)
 
 
 # What is kept and none of ours.
