@@ -46,6 +46,7 @@ class PausedThread:
         requests: ids of the consent requests of its pauses, from the observation.
         instructions: the agent's instructions, from the observation.
         decisions: the decision records that the observation shows.
+        inside: the newest observation.
         runs: how many runs were asked for.
     """
 
@@ -55,6 +56,7 @@ class PausedThread:
     requests: list[str] = field(default_factory=list)
     instructions: set[str] = field(default_factory=set)
     decisions: list[Record] = field(default_factory=list)
+    inside: Record | None = None
     runs: int = 0
 
     def keep(self, document: Record) -> None:
@@ -67,6 +69,7 @@ class PausedThread:
             row["system"] for row in document.get("modelRequests", []) if row.get("system")
         }
         self.decisions = document.get("decisions", [])
+        self.inside = document
 
     def note(self, exchange: Exchange) -> None:
         """Take what a run handed out."""
@@ -120,7 +123,7 @@ class AnswerScenario:
             control, twin = await self._control()
             if not isinstance(outcome_of(control), Accepted):
                 return Recording(case=facts, control=control)
-            changed, after, seen = await self._own(twin)
+            changed, after, seen, inside = await self._own(twin)
         except UnpreparedError as error:
             return Recording(case=facts, unprepared=str(error))
         return Recording(
@@ -130,6 +133,7 @@ class AnswerScenario:
             after=after,
             others=tuple(self.others),
             seen=seen,
+            inside=inside,
             throttled=self.host.waits > waits_before,
         )
 
@@ -148,7 +152,9 @@ class AnswerScenario:
             ended_owed=self.answer.effects,
         )
         facts = self.case.facts(self.canary)
-        return Recording(case=facts, changed=(changed,), after=after, seen=seen)
+        return Recording(
+            case=facts, changed=(changed,), after=after, seen=seen, inside=thread.inside
+        )
 
     async def _control(self) -> tuple[Exchange, tuple[Record, ...]]:
         """Answer the twin's pauses with a yes each, to the end."""
@@ -164,7 +170,7 @@ class AnswerScenario:
 
     async def _own(
         self, control: tuple[Record, ...]
-    ) -> tuple[tuple[Exchange, ...], Exchange | None, Seen]:
+    ) -> tuple[tuple[Exchange, ...], Exchange | None, Seen, Record | None]:
         answer = self.answer
         thread = await self._paused("own")
         paused = await self._look(thread)
@@ -198,7 +204,7 @@ class AnswerScenario:
             records=tuple(row for row in thread.decisions if row.get("request") in thread.requests),
             records_owed=self._records_owed(),
         )
-        return changed, after, seen
+        return changed, after, seen, thread.inside
 
     async def _answers(self, thread: PausedThread) -> tuple[Exchange, ...]:
         """Send the answer that the case is about, or those that are sent at once."""

@@ -71,6 +71,11 @@ class Case:
         return self.change.situation if isinstance(self.change, Change) else "fresh"
 
     @property
+    def looks_inside(self) -> bool:
+        """Whether the observation is read after its change."""
+        return isinstance(self.change, Change) and self.change.inside
+
+    @property
     def endpoint(self) -> str:
         """Which agent it is sent to."""
         return self.change.endpoint if isinstance(self.change, Change) else "main"
@@ -142,6 +147,8 @@ def missing_for(case: Case, profile: Profile) -> str | None:
     endpoint = profile.endpoints.get(case.endpoint)
     if endpoint is None:
         return f"an endpoint named {case.endpoint}: declare [endpoints.{case.endpoint}]"
+    if case.looks_inside and profile.observation is None:
+        return "an observation of model requests: declare observation"
     cue = _CUES.get(case.id) or _CUES.get(case.situation)
     if cue is not None and cue not in profile.cues:
         return f"a cue: declare cues.{cue}"

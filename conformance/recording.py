@@ -121,6 +121,7 @@ class Recording:
         throttled: whether the host asked us to slow down (429).
         others: answers on the way there and afterwards, which no rule judges alone.
         seen: what the observation showed, for an answer to a pause.
+        inside: the observation of the case's thread in the end, where it was looked at.
     """
 
     case: Facts
@@ -131,6 +132,7 @@ class Recording:
     throttled: bool = False
     others: tuple[Exchange, ...] = ()
     seen: Seen | None = None
+    inside: Record | None = None
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:

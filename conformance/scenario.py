@@ -67,6 +67,7 @@ class Scenario:
         self.case = case
         self.ids = ids
         self.canary = ids.canary(case.id)
+        self.inside: Record | None = None
 
     async def perform(self) -> Recording:
         """Perform the case; what the host does is recorded, never raised."""
@@ -82,6 +83,7 @@ class Scenario:
             changed=changed,
             after=after,
             throttled=self.host.waits > waits_before,
+            inside=self.inside,
         )
 
     async def _exchanges(
@@ -99,6 +101,8 @@ class Scenario:
         ):
             raise UnpreparedError("the control command spoil-pause was not carried out")
         changed = await self.host.send(self.changed_request(thread))
+        if self.case.looks_inside:
+            self.inside = await self._look(thread)
         after: Exchange | None = None
         if isinstance(outcome_of(changed), Accepted):
             return control, (changed,), None
@@ -140,6 +144,18 @@ class Scenario:
         if isinstance(outcome, Accepted) and not asks and not calls:
             raise UnpreparedError("the cue led to no call and no question")
         return exchange
+
+    async def _look(self, thread: Thread) -> Record:
+        """
+        Read the observation of a thread.
+
+        Raises:
+            UnpreparedError: the host shows none.
+        """
+        document = await self.host.observe(thread.id)
+        if document is None:
+            raise UnpreparedError("the observation shows nothing of the thread")
+        return document
 
     def _cue(self, name: str, *names: str) -> str:
         nonce = self.ids.nonce(self.case.id, *names)

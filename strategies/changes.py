@@ -38,6 +38,7 @@ class Change:
         edits: the change.
         situation: where the thread stands before it.
         endpoint: which agent it is sent to.
+        inside: whether it is judged by what the host shows of its inside.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Change:
     edits: tuple[Edit, ...]
     situation: Situation = "fresh"
     endpoint: EndpointName = "main"
+    inside: bool = False
 
 
 WRONG: dict[str, Json] = {
