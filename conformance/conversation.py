@@ -188,7 +188,8 @@ class Conversation:
         for one in entries:
             said = dict(one)
             if "payload" in one:
-                said["payload"] = worded(one["payload"], self.words)
+                schema = self.asked[0].schema if self.asked else None
+                said["payload"] = worded(one["payload"], self.words, schema)
             try:
                 made.append(filled(said, slots))
             except KeyError as missing:

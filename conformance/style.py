@@ -71,7 +71,7 @@ class AnswerStyle:
     parent_run: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Asked:
     """
     One question that a pause handed out.
@@ -196,15 +196,12 @@ def questions_of(exchange: Exchange, style: PauseStyle) -> tuple[Asked, ...]:
 def _interrupts(finished: Json) -> tuple[Asked, ...]:
     outcome = finished.get("outcome") if is_record(finished) else None
     listed = outcome.get("interrupts") if is_record(outcome) else None
-    return tuple(
-        Asked(
-            id=one["id"],
-            call=one["toolCallId"] if is_text(one.get("toolCallId")) else "",
-            schema=one.get("responseSchema"),
-        )
-        for one in (listed if isinstance(listed, list) else [])
-        if is_record(one) and is_text(one.get("id"))
-    )
+    asked: dict[str, Asked] = {}
+    for one in listed if isinstance(listed, list) else []:
+        if is_record(one) and is_text(one.get("id")):
+            call = one["toolCallId"] if is_text(one.get("toolCallId")) else ""
+            asked.setdefault(one["id"], Asked(one["id"], call, one.get("responseSchema")))
+    return tuple(asked.values())
 
 
 def open_calls(exchange: Exchange, tool: str | None = None) -> list[str]:
@@ -223,15 +220,21 @@ def open_calls(exchange: Exchange, tool: str | None = None) -> list[str]:
     return list(begun)
 
 
-def worded(payload: Json, words: Words) -> Json:
+def worded(payload: Json, words: Words, schema: Json = None) -> Json:
     """
     Put the host's words in the place of ``{yes}``, ``{no}`` and ``{key}``.
 
     A record with a member ``{yes}`` or ``{no}`` is that answer with the record's
     other members added.
 
+    Args:
+        payload: as a case has it.
+        words: the host's.
+        schema: the response schema; what it offers, a case must not try as a stranger's.
+
     Raises:
-        InexpressibleError: the host's answers have no members, and members are to be added.
+        InexpressibleError: the host's answers have no members, and members are to be
+            added; or it offers them.
     """
     if payload in ("{yes}", "{no}"):
         return words.yes if payload == "{yes}" else words.no
@@ -242,6 +245,9 @@ def worded(payload: Json, words: Words) -> Json:
             if not is_record(answer):
                 raise InexpressibleError("an answer with members: this host's is a bare value")
             rest = {key: value for key, value in payload.items() if key != name}
+            offered = _offered(schema) & rest.keys()
+            if offered:
+                raise InexpressibleError(f"members that are not offered: {min(offered)} is")
             return {**answer, **rest}
     if "{key}" not in payload:
         return payload
@@ -249,6 +255,11 @@ def worded(payload: Json, words: Words) -> Json:
         raise InexpressibleError("an answer with one telling member: this host's has none")
     rest = words.yes if is_record(words.yes) else {}
     return {**rest, **{words.key if n == "{key}" else n: value for n, value in payload.items()}}
+
+
+def _offered(schema: Json) -> set[str]:
+    members = schema.get("properties") if is_record(schema) else None
+    return set(members) if is_record(members) else set()
 
 
 def answer_members(style: AnswerStyle, entries: Sequence[Record]) -> Record:

@@ -138,7 +138,7 @@ const server = createServer(async (request, response) => {
     if (path !== "/") throw new Refusal(404, "there is nothing here");
     if (request.method !== "POST") throw new Refusal(405, "only POST");
     const { messages, threadId, runId, parentRunId, resume, tools } = await readInput(request);
-    const stream = chat({ adapter, messages, threadId, runId, parentRunId, resume, tools: mergeAgentTools([pay, takeTime], tools) });
+    const stream = chat({ adapter, messages, threadId, runId, parentRunId, resume, tools: mergeAgentTools([pay, takeTime], tools), debug: false });
     response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" });
     for await (const chunk of toServerSentEventsStream(stream)) response.write(chunk);
     response.end();
