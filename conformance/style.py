@@ -28,6 +28,9 @@ PauseKind: TypeAlias = Literal["interrupt", "custom", "call"]
 AnswerKind: TypeAlias = Literal["resume", "command", "tool-message"]
 """``resume``; ``forwardedProps.command.resume``; a trailing message with the call's result."""
 
+ACTS: Final = frozenset({"editedArgs", "function_call", "name", "result"})
+"""Members of an answer that would change the call, where a host heeds them unasked."""
+
 _OPENS: Final = ("TOOL_CALL_START", "TOOL_CALL_CHUNK")
 
 
@@ -245,7 +248,7 @@ def worded(payload: Json, words: Words, schema: Json = None) -> Json:
             if not is_record(answer):
                 raise InexpressibleError("an answer with members: this host's is a bare value")
             rest = {key: value for key, value in payload.items() if key != name}
-            offered = _offered(schema) & rest.keys()
+            offered = _offered(schema) & rest.keys() & ACTS
             if offered:
                 raise InexpressibleError(f"members that are not offered: {min(offered)} is")
             return {**answer, **rest}
