@@ -85,7 +85,7 @@ def counted(**usage):
 
 
 def effects(case, *exchanges, rows=(), ended=(), after=None, **members):
-    seen = Seen(owed=0, answered=rows, ended=ended, **members)
+    seen = Seen(owed=0, answered=rows, ended=ended, answerable=True, **members)
     return of(case, *exchanges, seen=seen, control=ran(), after=after)
 
 

@@ -126,7 +126,7 @@ def test_the_schema_describes_every_member():
 def test_the_schema_knows_the_sets_and_the_cues():
     schema = schema_of(SCHEMA)
     assert tuple(schema["properties"]["sets"]["items"]["enum"]) == RULE_SETS
-    assert set(schema["$defs"]["cues"]["properties"]) == set(CUES)
+    assert set(schema["$defs"]["cues"]["properties"]) == {*CUES, "two_at_once"}
 
 
 def test_everything_is_read(full):
@@ -254,7 +254,7 @@ MISTAKES = [
     # unknown and missing keys
     ({"verson": 1}, "verson", "did you mean version?"),
     ({"target": {"ulr": "x"}}, "target.ulr", "did you mean url?"),
-    ({"zzz": 1, "sets": []}, "zzz", "there are version, sets, ag_ui"),
+    ({"zzz": 1, "sets": []}, "zzz", "there are version, preset, sets"),
     ({"endpoints": {"main": {"keep_pauses": 1}}}, "endpoints.main.keep_pauses", "keeps_pauses?"),
     ({"a\nb": 1}, '"a\\nb"', "is no key"),
     ({"callers": two(carol={})}, "callers.carol.headers", "is missing"),
