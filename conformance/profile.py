@@ -43,6 +43,7 @@ from hostproof.conformance.profile_reading import (
     read_effects,
     read_endpoints,
     read_observation,
+    read_pause,
     read_settings,
     read_waivers,
 )
@@ -303,7 +304,7 @@ def profile_from(
             inspectors=_with_role(people, "inspector"),
             cues=read_cues(given.get("cues"), pauses="pause" in given or "answer" in given),
             history=given.get("history", {}).get("mode", "server"),
-            pause=PauseStyle(**given.get("pause", {})),
+            pause=read_pause(given.get("pause", {})),
             answer=read_answer(given.get("answer", {})),
             effects=read_effects(given["effects"], people) if "effects" in given else None,
             endpoints=read_endpoints(

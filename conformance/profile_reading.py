@@ -29,7 +29,7 @@ from hostproof.conformance.profile_parts import (
     TargetAt,
     Waiver,
 )
-from hostproof.conformance.style import AnswerStyle
+from hostproof.conformance.style import AnswerStyle, PauseStyle
 from hostproof.conformance.target import Limits
 from hostproof.reference_impl.cues import CUES
 
@@ -125,6 +125,13 @@ def read_cues(given: Record | None, *, pauses: bool) -> Mapping[str, str]:
         if not text.strip():
             raise Problem(("cues", name), "must not be blank")
     return MappingProxyType(dict(given))
+
+
+def read_pause(given: Record) -> PauseStyle:
+    """Read ``[pause]``; an open call is one of a named tool."""
+    if given.get("kind") == "call" and "tool" not in given:
+        raise Problem(("pause", "tool"), "is missing: an open call is known by its tool's name")
+    return PauseStyle(**given)
 
 
 def read_answer(given: Record) -> AnswerStyle:
