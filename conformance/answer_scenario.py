@@ -274,7 +274,11 @@ class AnswerScenario:
         return await self._said(thread, "after", "plain")
 
     async def _command(self, command: str, thread: Conversation) -> None:
-        if not await self.host.control(command, thread.id):
+        if command == "restart":
+            done = await self.host.restart(thread.id)
+        else:
+            done = await self.host.control(command, thread.id)
+        if not done:
             raise UnpreparedError(f"the control command {command} was not carried out")
 
     async def _paused(self, name: str) -> Conversation:

@@ -73,6 +73,11 @@ class Case:
         return isinstance(self.change, Change) and self.change.inside
 
     @property
+    def is_alone(self) -> bool:
+        """Whether nothing else may be on its way meanwhile: it restarts the host."""
+        return isinstance(self.change, AnswerCase) and "restart" in self.change.commands
+
+    @property
     def endpoint(self) -> str:
         """Which agent it is sent to."""
         return self.change.endpoint if isinstance(self.change, Change) else "main"

@@ -11,17 +11,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from hostproof.conformance.door_faults import runs_a_changed_call, spends_twice
-from hostproof.conformance.fault_agents import agent_of
-from hostproof.conformance.fault_sessions import SessionsAround, Unleased
+from hostproof.conformance.fault_agents import Disobedient, agent_of
+from hostproof.conformance.fault_sessions import (
+    Forgetful,
+    Remembering,
+    SessionsAround,
+    Unleased,
+)
 from hostproof.reference_impl.refusals import Refusal
 from hostproof.reference_impl.tools import anyone_may
 from hostproof.reference_impl.values import MISSING, Json, Record, is_record
 from hostproof.strategies.decisions import YES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
-    from hostproof.reference_impl.agent_steps import PageTool
+    from hostproof.reference_impl.agent_steps import PageTool, Step, Turn
     from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.reader import RunInput
     from hostproof.reference_impl.resume import Admitted, DoorFacts
@@ -204,3 +209,21 @@ def never_settles(parts: HostParts) -> HostParts:
             self.inner.save(key, said, pause)
 
     return replace(parts, sessions=Stuck(parts.sessions))
+
+
+def knows_only_its_own(parts: HostParts) -> HostParts:
+    """Obey the answer to a pause of this process only: any answer to another is a yes."""
+    sessions = Remembering(parts.sessions)
+    right, wrong = agent_of(parts), Disobedient.of(parts).agent
+
+    def agent(turn: Turn) -> AsyncIterator[Step]:
+        resumed = turn.resumed
+        own = resumed is None or resumed.pending["call"].get("callId") in sessions.calls
+        return (right if own else wrong)(turn)
+
+    return replace(parts, sessions=sessions, agent=agent)
+
+
+def pauses_in_memory(parts: HostParts) -> HostParts:
+    """Keep pauses in memory, and only messages in the store."""
+    return replace(parts, sessions=Forgetful(parts.sessions))

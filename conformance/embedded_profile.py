@@ -102,6 +102,7 @@ def _endpoint(setup: AgentSetup) -> Record:
     return {
         "path": setup.path.removeprefix(SETUPS[0].path),
         "keeps_pauses": setup.keeps_pauses,
+        "durable": setup.keeps_pauses,
         "keeps_conversation": setup.keeps_conversation,
         "client_tools": list(PAGE_TOOLS),
         **carried,

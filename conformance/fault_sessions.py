@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -67,3 +68,38 @@ class NeverReleased(SessionsAround):
         """Give the thread back only after a run."""
         if key in self._ran:
             super().release(key, run)
+
+
+class Remembering(SessionsAround):
+    """Knows the calls that this process has paused on."""
+
+    def __init__(self, inner: Sessions) -> None:
+        super().__init__(inner)
+        self.calls: set[str] = set()
+
+    def save(self, key: ThreadKey, said: Sequence[Record], pause: StoredPause | None) -> None:
+        """Add messages and set the pause."""
+        if pause is not None:
+            self.calls.add(pause.pending["call"]["callId"])
+        super().save(key, said, pause)
+
+
+class Forgetful(SessionsAround):
+    """Keeps pauses in memory, beside a store that keeps the messages."""
+
+    def __init__(self, inner: Sessions) -> None:
+        super().__init__(inner)
+        self._pauses: dict[ThreadKey, StoredPause | None] = {}
+
+    def load(self, key: ThreadKey) -> StoredThread:
+        """Read what is held of a thread."""
+        return replace(super().load(key), pause=self._pauses.get(key))
+
+    def save(self, key: ThreadKey, said: Sequence[Record], pause: StoredPause | None) -> None:
+        """Add messages to the store, and set the pause in memory."""
+        self._pauses[key] = pause
+        super().save(key, said, None)
+
+    def pauses(self) -> list[tuple[ThreadKey, StoredPause]]:
+        """List every open pause."""
+        return [(key, pause) for key, pause in self._pauses.items() if pause is not None]

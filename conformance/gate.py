@@ -202,7 +202,11 @@ class Gate:
     async def _side_by_side(
         self, perform: Callable[[Case], Awaitable[None]], cases: Sequence[Case]
     ) -> None:
-        """Perform cases, so many at a time as the profile allows; the first error is raised."""
+        """
+        Perform cases, so many at a time as the profile allows, and then those that must be alone.
+
+        The first error is raised.
+        """
         turn = asyncio.Semaphore(self.host.profile.limits.concurrency)
 
         async def one(case: Case) -> None:
@@ -212,9 +216,13 @@ class Gate:
         try:
             async with asyncio.TaskGroup() as group:
                 for case in cases:
-                    group.create_task(one(case))
+                    if not case.is_alone:
+                        group.create_task(one(case))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
+        for case in cases:
+            if case.is_alone:
+                await perform(case)
 
     async def _one(self, case: Case, attempt: str) -> Recording:
         ids = Identifiers(f"{self.seed}/{attempt}")

@@ -21,7 +21,7 @@ from hostproof.conformance.target import TargetError
 from hostproof.reference_impl.values import is_record, is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from hostproof.conformance.profile import Profile
@@ -51,6 +51,7 @@ class HostUnderTest:
         limits: of one exchange.
         spare: whether to leave out floods and bombs.
         folder: where the profile is: its commands are run there.
+        restart: ends the host's process and begins it again, where it is the suite's.
 
     Attributes:
         requests: how many were sent so far.
@@ -65,12 +66,14 @@ class HostUnderTest:
         *,
         spare: bool = False,
         folder: Path | None = None,
+        restart: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.target = target
         self.profile = profile
         self.limits = limits
         self.spare = spare
         self.folder = folder
+        self._restart = restart
         self.requests = 0
         self.waits = 0
 
@@ -185,6 +188,28 @@ class HostUnderTest:
             "POST", control.url, "", control.caller, json.dumps(body).encode()
         )
         return is_record(answer) and answer.get("done") is True
+
+    async def restart(self, thread: str) -> bool:
+        """
+        Restart the host: by its own command, or its process; false where neither is offered.
+
+        Nothing else may be on its way meanwhile.
+
+        Raises:
+            TargetError: its process does not come back.
+        """
+        if "restart" in self.profile.control_commands:
+            return await self.control("restart", thread)
+        if self._restart is None:
+            return False
+        await self._restart()
+        await self.target.aclose()  # its connections are gone
+        self.target = HttpTarget(self.profile.target.url or "")
+        return True
+
+    async def aclose(self) -> None:
+        """Let go of the target."""
+        await self.target.aclose()
 
     async def observe(self, thread: str, caller: str | None = None) -> Record | None:
         """Read the observation of a thread; ``None`` where the host offers none, or no such."""

@@ -102,8 +102,12 @@ def _missing_for_answer(answer: AnswerCase, profile: Profile) -> str | None:
     wanted = [*answer.commands, *answer.undo]
     wanted += ["stop-after-spend"] if answer.stopped else []
     wanted += ["close-pause"] if answer.follow == "closed" else []
+    if "restart" in wanted and not profile.restarts:
+        return "a host that can be restarted: declare target.start, or the command restart"
+    if answer.area == "durable" and not profile.main_endpoint.durable:
+        return "pauses that outlive a restart: declare endpoints.main.durable"
     for command in wanted:
-        if command not in profile.control_commands:
+        if command != "restart" and command not in profile.control_commands:
             return f"the control command {command}: declare it in control.commands"
     return None
 

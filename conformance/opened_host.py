@@ -14,7 +14,7 @@ from hostproof.conformance.asgi_app import load_app
 from hostproof.conformance.asgi_target import AsgiTarget
 from hostproof.conformance.host_under_test import HostUnderTest
 from hostproof.conformance.http_target import HttpTarget
-from hostproof.conformance.owned_process import owned_process
+from hostproof.conformance.owned_process import OwnedProcess, owned_process
 from hostproof.conformance.reachability import check_reachable, is_loopback
 from hostproof.conformance.target import TargetError
 
@@ -90,10 +90,11 @@ async def opened_host(
     at = profile.target
     async with AsyncExitStack() as stack:
         target: Target
+        process: OwnedProcess | None = None
         if at.url is not None:
             if at.start:
                 ready = profile.ready_url() or at.url
-                await stack.enter_async_context(owned_process(at.start, ready, folder))
+                process = await stack.enter_async_context(owned_process(at.start, ready, folder))
             allowed = limits or profile.limits.exchange
             await check_reachable(
                 at.url,
@@ -108,11 +109,13 @@ async def opened_host(
             target = app
         else:
             raise TargetError("nothing to test: give a URL or module:app, or a profile with one.")
-        stack.push_async_callback(target.aclose)
-        yield HostUnderTest(
+        host = HostUnderTest(
             target,
             profile,
             limits or profile.limits.exchange,
             spare=is_remote(profile) and not leave.aggressive,
             folder=folder,
+            restart=None if process is None else process.restart,
         )
+        stack.push_async_callback(host.aclose)
+        yield host

@@ -30,6 +30,86 @@ POLL_SECONDS: Final = 0.05
 LAST_WORDS: Final = 300
 
 
+class OwnedProcess:
+    """
+    A host's process, started by the suite; it can be ended and begun again.
+
+    Args:
+        command: the words to run, without a shell.
+        ready: the URL to poll; any HTTP answer will do.
+        folder: where to run it; here by default.
+        ready_seconds: how long to wait until it answers.
+        stop_seconds: how long to wait, when it is told to end, before it is killed.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        ready: str,
+        folder: Path | None = None,
+        *,
+        ready_seconds: float = READY_SECONDS,
+        stop_seconds: float = STOP_SECONDS,
+    ) -> None:
+        self._command = list(command)
+        self._ready = ready
+        self._folder = folder
+        self._ready_seconds = ready_seconds
+        self._stop_seconds = stop_seconds
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The process id; 0 where it does not run."""
+        return 0 if self._process is None else self._process.pid
+
+    async def start(self) -> None:
+        """
+        Start the command, and wait until *ready* answers.
+
+        Raises:
+            TargetError: it cannot be started, ends early, or does not answer in time;
+                or something answers already.
+        """
+        if await _answers(self._ready):
+            raise TargetError(
+                f"something answers at {self._ready} already: "
+                "stop it, or leave --start out to test it."
+            )
+        shown = shlex.join(self._command)
+        with tempfile.TemporaryFile() as output:
+            try:
+                self._process = subprocess.Popen(  # noqa: S603, ASYNC220 - the user's own command
+                    self._command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    cwd=self._folder,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise TargetError(f"`{shown}` cannot be started: {error.strerror}.") from error
+            await _until_ready(
+                self._process, self._ready, shown, output.fileno(), self._ready_seconds
+            )
+
+    async def stop(self) -> None:
+        """End it, and those it started; nothing where it does not run."""
+        if self._process is not None:
+            await _stop(self._process, self._stop_seconds)
+            self._process = None
+
+    async def restart(self) -> None:
+        """
+        End it and begin again.
+
+        Raises:
+            TargetError: as for :meth:`start`.
+        """
+        await self.stop()
+        await self.start()
+
+
 @asynccontextmanager
 async def owned_process(
     command: Sequence[str],
@@ -38,46 +118,21 @@ async def owned_process(
     *,
     ready_seconds: float = READY_SECONDS,
     stop_seconds: float = STOP_SECONDS,
-) -> AsyncIterator[int]:
+) -> AsyncIterator[OwnedProcess]:
     """
-    Start a command, wait until *ready* answers, and stop it when the block ends.
-
-    Args:
-        command: the words to run, without a shell.
-        ready: the URL to poll; any HTTP answer will do.
-        folder: where to run it; here by default.
-        ready_seconds: how long to wait until it answers.
-        stop_seconds: how long to wait, when it is told to end, before it is killed.
-
-    Returns:
-        The process id.
+    Start a command as :class:`OwnedProcess` does, and stop it when the block ends.
 
     Raises:
-        TargetError: it cannot be started, ends early, or does not answer in time;
-            or something answers already.
+        TargetError: as for :meth:`OwnedProcess.start`.
     """
-    if await _answers(ready):
-        raise TargetError(
-            f"something answers at {ready} already: stop it, or leave --start out to test it."
-        )
-    shown = shlex.join(command)
-    with tempfile.TemporaryFile() as output:
-        try:
-            process = subprocess.Popen(  # noqa: S603, ASYNC220 - the user's own command
-                list(command),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                cwd=folder,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise TargetError(f"`{shown}` cannot be started: {error.strerror}.") from error
-        try:
-            await _until_ready(process, ready, shown, output.fileno(), ready_seconds)
-            yield process.pid
-        finally:
-            await _stop(process, stop_seconds)
+    process = OwnedProcess(
+        command, ready, folder, ready_seconds=ready_seconds, stop_seconds=stop_seconds
+    )
+    try:
+        await process.start()
+        yield process
+    finally:
+        await process.stop()
 
 
 async def _until_ready(

@@ -163,6 +163,11 @@ class Profile:
         return self.observation is not None or (self.effects is not None and self.effects.counts)
 
     @property
+    def restarts(self) -> bool:
+        """Whether the host can be restarted: by a command of its own, or by its process."""
+        return "restart" in self.control_commands or bool(self.target.start)
+
+    @property
     def base_path(self) -> str:
         """The path of the target's own URL, without its query."""
         return self._own_path().partition("?")[0]

@@ -92,6 +92,7 @@ class Endpoint:
         name: as the profile has it.
         path: what is added to the path of the target's URL, or "".
         keeps_pauses: whether a paused run outlives its request.
+        durable: whether a pause outlives a restart of the host.
         keeps_conversation: whether what was said is kept.
         client_tools: names of the tools that a page may offer.
         state: what becomes of a page's state.
@@ -105,6 +106,7 @@ class Endpoint:
     name: str = "main"
     path: str = ""
     keeps_pauses: bool = False
+    durable: bool = False
     keeps_conversation: bool = True
     client_tools: tuple[str, ...] = ()
     state: Carried = "free"

@@ -55,6 +55,7 @@ class Seam:
     parts: HostParts
     pausing: Pausing
     stops: Stops
+    restart: Callable[[], None]
 
 
 Command: TypeAlias = Callable[[Seam, ThreadKey], bool]
@@ -136,6 +137,13 @@ def stop_after_spend(seam: Seam, key: ThreadKey) -> bool:
     return True
 
 
+def restart(seam: Seam, key: ThreadKey) -> bool:
+    """Forget all that is held in memory and not in a store, of every thread."""
+    del key
+    seam.restart()
+    return True
+
+
 COMMANDS: Final[Mapping[str, Command]] = MappingProxyType(
     {
         "close-pause": close_pause,
@@ -147,6 +155,7 @@ COMMANDS: Final[Mapping[str, Command]] = MappingProxyType(
         "redeploy-ledger": redeploy_ledger,
         "redeploy-back": redeploy_back,
         "stop-after-spend": stop_after_spend,
+        "restart": restart,
     }
 )
 """Every command, by name."""

@@ -39,6 +39,7 @@ from hostproof.reference_impl.values import Json, Record, is_record, is_text
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
 
     from hostproof.reference_impl.pausing import Pausing
 
@@ -137,6 +138,53 @@ Fault: TypeAlias = Callable[[HostParts], HostParts]
 """Replaces parts of a right host, so that it breaks one rule."""
 
 
+class Running:
+    """
+    What a process of the host holds in memory; a restart makes it anew over the same stores.
+
+    Args:
+        base: the right host's parts, its stores among them.
+        fault: replaces parts of it, to break a rule.
+        stops: threads whose next run is stopped.
+
+    Attributes:
+        parts: what the host is made of.
+        pausing: what makes, admits and settles its pauses.
+        endpoints: its agents, in the order of ``SETUPS``.
+    """
+
+    parts: HostParts
+    pausing: Pausing
+    endpoints: tuple[AguiEndpoint, ...]
+
+    def __init__(self, base: HostParts, fault: Fault | None, stops: Stops) -> None:
+        self._base = base
+        self._fault = fault
+        self._stops = stops
+        self._begin()
+
+    def _begin(self) -> None:
+        self.parts = self._base if self._fault is None else self._fault(self._base)
+        self.pausing = usual_pausing(self.parts)
+        self.endpoints = tuple(AguiEndpoint(self.parts, one, self.pausing) for one in SETUPS)
+
+    def restart(self) -> None:
+        """Forget what is held in memory, as a process that ends does, and begin again."""
+        self.pausing.deployment.close()
+        self._begin()
+
+    @property
+    def seam(self) -> Seam:
+        """What control commands work on."""
+        return Seam(parts=self.parts, pausing=self.pausing, stops=self._stops, restart=self.restart)
+
+    def close(self) -> None:
+        """Let go of the stores."""
+        self.pausing.deployment.close()
+        for store in (self.parts.sessions, self.parts.ledger, self.parts.effects):
+            store.close()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedHost:
     """
@@ -144,24 +192,29 @@ class EmbeddedHost:
 
     Attributes:
         app: the ASGI application.
-        parts: what it is made of.
-        pausing: what makes, admits and settles its pauses.
+        running: what it holds in memory.
         tokens: the callers' bearer tokens, by name.
         setups: its agents.
     """
 
     app: Starlette
-    parts: HostParts
-    pausing: Pausing
+    running: Running
     tokens: Mapping[str, str] = field(repr=False)
     setups: tuple[AgentSetup, ...] = SETUPS
 
+    @property
+    def parts(self) -> HostParts:
+        """What it is made of."""
+        return self.running.parts
+
+    @property
+    def pausing(self) -> Pausing:
+        """What makes, admits and settles its pauses."""
+        return self.running.pausing
+
     def close(self) -> None:
         """Let go of the stores."""
-        self.pausing.deployment.close()
-        self.parts.sessions.close()
-        self.parts.ledger.close()
-        self.parts.effects.close()
+        self.running.close()
 
 
 def build_host(
@@ -197,28 +250,33 @@ def build_host(
         after_spend=stops.check,
         observation=Observation(enabled=inspect),
     )
-    if fault is not None:
-        parts = fault(parts)
-    pausing = usual_pausing(parts)
-    routes = [Route(setup.path, AguiEndpoint(parts, setup, pausing)) for setup in SETUPS]
+    running = Running(parts, fault, stops)
+    routes = [Route(setup.path, _Agent(running, number)) for number, setup in enumerate(SETUPS)]
     if inspect:
-        seam = Seam(parts=parts, pausing=pausing, stops=stops)
-        inspector = Inspector(seam, Callers({LOOK_INSIDE: known[LOOK_INSIDE]}))
+        inspector = Inspector(running, Callers({LOOK_INSIDE: known[LOOK_INSIDE]}))
         routes.append(Route(OBSERVATION_PATH, inspector.observe, methods=["GET"]))
         routes.append(Route(CONTROL_PATH, inspector.control, methods=["POST"]))
     return EmbeddedHost(
-        app=Starlette(routes=routes),
-        parts=parts,
-        pausing=pausing,
-        tokens=MappingProxyType(known),
+        app=Starlette(routes=routes), running=running, tokens=MappingProxyType(known)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Agent:
+    """The agent of a *number*, whatever restarts: an ASGI application."""
+
+    running: Running
+    number: int
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.running.endpoints[self.number](scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
 class Inspector:
     """Answers whoever may look inside: the observation, and the control commands."""
 
-    seam: Seam
+    running: Running
     callers: Callers
 
     async def observe(self, request: Request) -> Response:
@@ -227,7 +285,7 @@ class Inspector:
         if refused is not None:
             return refused
         key = _key(request.query_params)
-        parts = self.seam.parts
+        parts = self.running.parts
         try:
             document = parts.observation.document(parts.sessions, parts.ledger, parts.effects, key)
         except StoreError:
@@ -251,7 +309,7 @@ class Inspector:
             problem = f"send command (one of {known}), caller and thread"
             return _answer({"error": problem}, 400)
         try:
-            return _answer({"done": run(self.seam, key)})
+            return _answer({"done": run(self.running.seam, key)})
         except StoreError:
             return store_response()
 

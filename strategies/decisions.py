@@ -412,6 +412,27 @@ def _at_once() -> Iterator[AnswerCase]:
         )
 
 
+def _restarts() -> Iterator[AnswerCase]:
+    for name, answer, effects in (("yes", SAYS_YES, 1), ("no", SAYS_NO, 0)):
+        yield AnswerCase(
+            id=f"{name}-after-a-restart",
+            area="restart",
+            commands=("restart",),
+            resume=(entry(answer),),
+            effects=effects,
+            most=effects,
+            follow="message",
+        )
+    yield AnswerCase(
+        id="yes-to-what-was-kept",
+        area="durable",
+        commands=("restart",),
+        resume=(entry(SAYS_YES),),
+        effects=1,
+        follow="message",
+    )
+
+
 def _unasked() -> Iterator[AnswerCase]:
     for name, cue, effects in (("denied", "denied", 0), ("small-transfer", "no_check_in", 1)):
         yield AnswerCase(
@@ -548,6 +569,7 @@ ANSWER_CASES: Final[tuple[AnswerCase, ...]] = (
     *_right(),
     *_sequences(),
     *_at_once(),
+    *_restarts(),
     *_unasked(),
     *_required(),
     *_reasons(),

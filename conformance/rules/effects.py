@@ -130,6 +130,27 @@ RULES: Final = (
         cwe=294,
     ),
     consent_rule(
+        "effect.decides-after-a-restart",
+        "Run the call at most once on a yes after a restart, and never on a no.",
+        runs_what_is_owed,
+        Fault(
+            name="host-knows-no-rule-after-a-restart",
+            build=faults.knows_only_its_own,
+            shows_in=frozenset({"no-after-a-restart"}),
+        ),
+        areas("restart"),
+        cwe=863,
+    ),
+    consent_rule(
+        "pause.survives-a-restart",
+        "Take the answer to a pause after a restart, where pauses outlive one.",
+        yes_runs,
+        Fault(name="host-keeps-pauses-in-memory", build=faults.pauses_in_memory),
+        areas("durable"),
+        severity="high",
+        source=("safety", "Nothing lost"),
+    ),
+    consent_rule(
         "effect.race-runs-once",
         "Run the call at most once, however many answers arrive at the same moment.",
         counted(runs_at_most_once),

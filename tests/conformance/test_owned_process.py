@@ -56,10 +56,10 @@ def run(command, port, **options):
     """Own a process for a moment; give its id."""
 
     async def own():
-        async with owned_process(command, url(port), **options) as pid:
+        async with owned_process(command, url(port), **options) as process:
             await check_reachable(url(port))
-            os.kill(pid, 0)
-            return pid
+            os.kill(process.pid, 0)
+            return process.pid
 
     return asyncio.run(own())
 
@@ -85,8 +85,8 @@ def test_it_is_stopped_when_the_block_breaks(port):
     pids = []
 
     async def own():
-        async with owned_process(python(SERVER, port), url(port)) as pid:
-            pids.append(pid)
+        async with owned_process(python(SERVER, port), url(port)) as process:
+            pids.append(process.pid)
             raise ValueError
 
     with pytest.raises(ValueError):  # noqa: PT011 - it is ours
@@ -96,8 +96,8 @@ def test_it_is_stopped_when_the_block_breaks(port):
 
 def test_it_is_stopped_when_the_run_is_cancelled(port):
     async def own(ready):
-        async with owned_process(python(SERVER, port), url(port)) as pid:
-            ready.set_result(pid)
+        async with owned_process(python(SERVER, port), url(port)) as process:
+            ready.set_result(process.pid)
             await asyncio.Event().wait()
 
     async def cancelled():
@@ -181,8 +181,22 @@ def test_a_signal_to_nobody_is_no_error(port):
     """A process that was stopped from elsewhere is over, and that is all."""
 
     async def own():
-        async with owned_process(python(SERVER, port), url(port)) as pid:
-            os.killpg(pid, signal.SIGKILL)
-            return pid
+        async with owned_process(python(SERVER, port), url(port)) as process:
+            os.killpg(process.pid, signal.SIGKILL)
+            return process.pid
 
     assert is_gone(asyncio.run(own()))
+
+
+def test_it_can_be_restarted(port):
+    async def own():
+        async with owned_process(python(SERVER, port), url(port)) as process:
+            first = process.pid
+            await process.restart()
+            await check_reachable(url(port))
+            assert is_gone(first)
+            return first, process.pid
+
+    first, second = asyncio.run(own())
+    assert first != second
+    assert is_gone(second)
