@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hostproof.conformance.catalogue import all_rules
+from hostproof.conformance.commands.serve import fault_of
 from hostproof.conformance.embedded_run import embedded
 from hostproof.conformance.gate import Gate
 from hostproof.conformance.opened_host import Leave, opened_host
@@ -24,11 +25,12 @@ RULES = all_rules()
 def test_every_fault_is_caught_and_the_unbroken_host_passes():
     told: list[tuple[int, int, str]] = []
     result = selftest(list(RULES.values()), lambda *one: told.append(one))
-    assert [fault.rule.id for fault in result.missed] == []
+    assert [missed.fault.name for missed in result.missed] == []
     assert [(alarm.rule.id, alarm.verdict) for alarm in result.false_alarms] == []
     assert result.holds
-    assert [fault.rule.id for fault in result.faults] == list(RULES)
-    assert [done for done, _, _ in told] == list(range(1, len(RULES) + 2))
+    seeded = [fault for rule in RULES.values() for fault in rule.faults]
+    assert [tried.fault for tried in result.faults] == seeded
+    assert [done for done, _, _ in told] == list(range(1, len(seeded) + 2))
 
 
 def test_a_rule_that_never_fails_is_reported_as_missed():
@@ -56,6 +58,13 @@ def test_a_fault_that_breaks_nothing_is_missed():
     assert [fault.verdict.verdict for fault in result.missed] == ["passed"]
 
 
+def test_each_fault_of_a_rule_is_tried():
+    harmless = Fault(name="does-nothing", build=lambda parts: parts)
+    result = selftest([replace(RULES["host.method"], more_faults=(harmless,))])
+    assert [tried.is_caught for tried in result.faults] == [True, False]
+    assert [missed.fault.name for missed in result.missed] == ["does-nothing"]
+
+
 def test_a_fault_that_breaks_everything_is_no_proof():
     """Where the control run fails too, the rule has judged nothing, and its fault is missed."""
 
@@ -71,8 +80,7 @@ def test_a_fault_that_breaks_everything_is_no_proof():
 @pytest.mark.parametrize("fault", ["host-takes-edited-arguments", "host-acts-before-asking"])
 def test_a_fault_of_the_agent_spoils_no_control_of_other_rules(fault):
     """The host with one fault is the right one in all else, so that nothing is inconclusive."""
-    build = next(rule.fault.build for rule in RULES.values() if rule.fault.name == fault)
-    assert build is not None
+    build = fault_of(fault).build
 
     async def verdicts():
         with embedded(build) as profile:
