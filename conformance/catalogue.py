@@ -19,8 +19,10 @@ from hostproof.conformance.rules import (
     host,
     leaks,
     live,
+    model_requests,
     plan,
     reader,
+    stored_history,
     wire,
 )
 
@@ -44,6 +46,8 @@ def all_rules() -> Mapping[str, Rule]:
             effects,
             door,
             leaks,
+            model_requests,
+            stored_history,
             wire,
             ag_ui_grammar,
             ag_ui_input,
