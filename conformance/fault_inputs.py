@@ -54,9 +54,7 @@ def noting(parts: HostParts, mend: Callable[[Record], Record] = lambda body: bod
 
 def replanning(
     parts: HostParts,
-    again: Callable[
-        [Record, Held, Refusal, Callable[[Json, Held], Plan[PageTool]]], Plan[PageTool]
-    ],
+    again: Again,
     *codes: str,
 ) -> HostParts:
     """Put a plan in front: where one of *codes* would be refused, *again* plans in its place."""
@@ -69,6 +67,6 @@ def replanning(
             if refusal.code not in codes:
                 raise
             given: Json = request
-            return again(given, held, refusal, lambda body, stood: right(body, stood, facts, rules))
+            return again(given, held, lambda body, stood: right(body, stood, facts, rules))
 
     return replace(parts, plan=plan)

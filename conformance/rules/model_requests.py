@@ -163,6 +163,7 @@ def inside_rule(
     clause: str,
     severity: Severity = "critical",
     cwe: int | None = None,
+    on_control: bool = False,
 ) -> Rule:
     """Declare a rule of ``safety`` with its faults."""
     return Rule(
@@ -176,6 +177,7 @@ def inside_rule(
         cwe=cwe,
         applies=applies,
         judge=judge,
+        on_control=on_control,
         fault=faults[0],
         more_faults=faults[1:],
     )
