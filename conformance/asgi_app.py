@@ -54,6 +54,19 @@ def load_app(name: str) -> AsgiApp:
     return cast("AsgiApp", found)
 
 
+def attribute_named(name: str) -> object:
+    """
+    Import what ``module:attribute`` names; modules in the current directory are found.
+
+    Raises:
+        TargetError: there is no such thing, or importing it failed.
+    """
+    module_name, colon, path = name.partition(":")
+    if not colon or not module_name or not path:
+        raise TargetError(f"{name!a} names nothing: write module:attribute")
+    return _attribute(_module(module_name), module_name, path)
+
+
 def _module(name: str) -> ModuleType:
     folder = str(Path.cwd())
     if folder not in sys.path:

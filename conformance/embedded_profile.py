@@ -14,6 +14,7 @@ from hostproof.reference_impl.embedded import (
     PAGE_TOOLS,
     SETUPS,
 )
+from hostproof.strategies.decisions import NO, YES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,6 +66,7 @@ def embedded_profile(base_url: str, tokens: Mapping[str, str]) -> Profile:
         "target": {"url": base_url.rstrip("/") + SETUPS[0].path},
         "callers": {name: _caller(name, token) for name, token in tokens.items()},
         "endpoints": {name: _endpoint(setup) for name, setup in zip(NAMES, SETUPS, strict=True)},
+        "answer": {"yes": YES, "no": NO},
         "waivers": [
             {"rule": rule, "kind": "by-design", "why": why, "clause": clause}
             for rule, (clause, why) in DEPARTURES.items()

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, Literal, NoReturn, TypeAlias
 
-from hostproof.reference_impl.values import MISSING, Json, is_record, is_text
+from hostproof.reference_impl.values import MISSING, Json, Record, is_record, is_text
 
 MAX_LEVELS: Final = 128
 """Deepest JSON that is read; what lies deeper counts as no JSON, so that rules may recurse."""
@@ -92,6 +92,11 @@ class Event:
         """Its AG-UI type, or "" when it has none."""
         found = self.value.get("type") if is_record(self.value) else None
         return found if is_text(found) else ""
+
+    @property
+    def members(self) -> Record:
+        """Its members; none where it is no object."""
+        return self.value if is_record(self.value) else {}
 
     @property
     def is_terminal(self) -> bool:

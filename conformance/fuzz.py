@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 
+from hostproof.conformance.conversation import UnpreparedError
 from hostproof.conformance.fuzz_judging import (
     key_of,
 )
@@ -31,7 +32,6 @@ from hostproof.conformance.gate import silent
 from hostproof.conformance.host_under_test import BudgetSpentError
 from hostproof.conformance.outcome import Broken as BrokenOutcome
 from hostproof.conformance.outcome import outcome_of
-from hostproof.conformance.scenario import UnpreparedError
 from hostproof.conformance.target import TargetError
 
 if TYPE_CHECKING:

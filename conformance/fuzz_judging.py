@@ -120,7 +120,7 @@ def broken_rules(recording: Recording, applied: Sequence[Rule]) -> Iterator[Brok
     broken = False
     for rule in applied:
         breach = rule.judge(recording)
-        if breach is not None:
+        if isinstance(breach, Breach):
             broken = True
             yield Broken(rule.id, breach, place)
     if crash is not None and not broken:

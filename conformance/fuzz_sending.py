@@ -162,5 +162,5 @@ class Sender:
         if case.situation == "fresh" and is_record(case.body):
             given = filled(case.body.get("threadId"), {**slots, **BRACE})
             if is_text(given) and RUN_ID_ALPHABET.fullmatch(given) and thread.id in given:
-                thread.id = given[:128]
+                thread.conversation.id = given[:128]
         return await self.host.send(self.threads.good_request(thread, slots["canary"]))

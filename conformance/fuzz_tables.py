@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from hypothesis import strategies as st
 
-from hostproof.conformance.case import Case, missing_for, named_facts_missing
+from hostproof.conformance.case import Case
+from hostproof.conformance.missing import missing_for, named_facts_missing
 from hostproof.reference_impl.values import MISSING
 from hostproof.strategies.bodies import Allowed, page_contexts
 from hostproof.strategies.changes import Change, EndpointName, Situation

@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from hostproof.conformance.answer_scenario import AnswerScenario
-from hostproof.conformance.case import Case, all_cases, missing_for, named_facts_missing
+from hostproof.conformance.case import Case, all_cases
 from hostproof.conformance.host_under_test import BudgetSpentError, HostUnderTest
 from hostproof.conformance.identifiers import Identifiers
+from hostproof.conformance.missing import missing_for, named_facts_missing
 from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Recording
-from hostproof.conformance.rule import Breach, Rule
+from hostproof.conformance.rule import Breach, Rule, Unseen
 from hostproof.conformance.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -299,6 +300,8 @@ def judged(rule: Rule, recording: Recording, profile: Profile) -> tuple[str, Bre
         ``passed``; ``failed`` with the breach; ``inconclusive`` or ``missing``
         with why.
     """
+    if recording.missing:
+        return "missing", recording.missing
     if recording.unprepared:
         return "inconclusive", recording.unprepared
     if recording.throttled:
@@ -312,8 +315,10 @@ def judged(rule: Rule, recording: Recording, profile: Profile) -> tuple[str, Bre
         control = outcome_of(recording.control)
         if not isinstance(control, Accepted):
             return "inconclusive", f"the control run was {control.describe()}"
-    breach = rule.judge(recording)
-    return ("passed", None) if breach is None else ("failed", breach)
+    found = rule.judge(recording)
+    if isinstance(found, Unseen):
+        return "missing", found.what
+    return ("passed", None) if found is None else ("failed", found)
 
 
 def _summed(

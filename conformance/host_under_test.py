@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
+from hostproof.conformance.effect_sources import NoEffectsError, rows_in, rows_outside
 from hostproof.conformance.exchange import Exchange, Request
 from hostproof.conformance.http_target import HttpTarget
 from hostproof.conformance.last_byte import Racing, race
@@ -21,6 +22,7 @@ from hostproof.reference_impl.values import is_record, is_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.target import Limits, Target
@@ -48,6 +50,7 @@ class HostUnderTest:
         profile: what it is and can do.
         limits: of one exchange.
         spare: whether to leave out floods and bombs.
+        folder: where the profile is: its commands are run there.
 
     Attributes:
         requests: how many were sent so far.
@@ -55,12 +58,19 @@ class HostUnderTest:
     """
 
     def __init__(
-        self, target: Target, profile: Profile, limits: Limits, *, spare: bool = False
+        self,
+        target: Target,
+        profile: Profile,
+        limits: Limits,
+        *,
+        spare: bool = False,
+        folder: Path | None = None,
     ) -> None:
         self.target = target
         self.profile = profile
         self.limits = limits
         self.spare = spare
+        self.folder = folder
         self.requests = 0
         self.waits = 0
 
@@ -185,10 +195,30 @@ class HostUnderTest:
         answer = await self._inside("GET", observation.url, f"?{named}", observation.caller, b"")
         return answer if is_record(answer) and _is_observation(answer) else None
 
+    async def effect_rows(self) -> list[Record]:
+        """
+        Read all that has run from the profile's source of effects.
+
+        Raises:
+            NoEffectsError: it cannot be read, or the profile has none.
+        """
+        at = self.profile.effects
+        if at is None or at.kind == "stream":
+            raise NoEffectsError("the profile names no source that can be read")
+        if at.kind != "url":
+            return await rows_outside(at, self.folder)
+        return rows_in((await self._asked_inside("GET", at.place, "", at.caller, b"")).text)
+
     async def _inside(
         self, method: str, url: str, query: str, caller: str | None, body: bytes
     ) -> Json:
-        """Ask the host's own door for observation and control, wherever it is."""
+        """Ask the host's own door for observation and control, and read its JSON."""
+        return (await self._asked_inside(method, url, query, caller, body)).json
+
+    async def _asked_inside(
+        self, method: str, url: str, query: str, caller: str | None, body: bytes
+    ) -> Exchange:
+        """Ask the host's own door, wherever it is."""
         identity = self.profile.identity(caller)
         path = self.profile.path_of(url)
         request = Request(
@@ -201,10 +231,10 @@ class HostUnderTest:
             body=body,
         )
         if path is not None:
-            return (await self._once(request)).json
+            return await self._once(request)
         elsewhere = HttpTarget(url)
         try:
-            return (await self._once(request, elsewhere)).json
+            return await self._once(request, elsewhere)
         finally:
             await elsewhere.aclose()
 

@@ -1,7 +1,7 @@
 """
 Reading the observation of a thread: what its model was given, and what is stored of it.
 
-Pure. A member that a host leaves out is read as empty: what is not shown is not judged.
+Pure. A member that a host leaves out is read as empty; a rule that needs it looks first.
 
 Source: docs/observation.md, "Observation".
 """
@@ -27,6 +27,12 @@ INSTRUCTING: Final = ("system", "developer")
 def rows(recording: Recording, name: str) -> list[Record]:
     """Give the rows of one member of the observation."""
     return records(None if recording.inside is None else recording.inside.get(name))
+
+
+def shows(recording: Recording, *names: str) -> bool:
+    """Say whether the observation has these members, each with its rows."""
+    inside = recording.inside
+    return inside is not None and all(isinstance(inside.get(name), list) for name in names)
 
 
 def records(value: Json) -> list[Record]:

@@ -114,4 +114,5 @@ async def opened_host(
             profile,
             limits or profile.limits.exchange,
             spare=is_remote(profile) and not leave.aggressive,
+            folder=folder,
         )

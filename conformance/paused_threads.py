@@ -7,19 +7,17 @@ whose pause was answered, or may be lost, is given up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hostproof.conformance.scenario import PROTOCOL_VERSION, UnpreparedError, pause_slots
-from hostproof.strategies.changes import user_message
-from hostproof.strategies.drawn import body_text
-from hostproof.strategies.plan_changes import FORM
+from hostproof.conformance.conversation import FORM_OFFER, Conversation, UnpreparedError, body_text
+from hostproof.conformance.scenario import asking_cue, good_body, paused
 
 if TYPE_CHECKING:
     from hostproof.conformance.exchange import Exchange, Request
     from hostproof.conformance.host_under_test import HostUnderTest
     from hostproof.conformance.identifiers import Identifiers
-    from hostproof.reference_impl.values import Json, Record
+    from hostproof.reference_impl.values import Record
     from hostproof.strategies.changes import EndpointName, Situation
 
 
@@ -29,20 +27,28 @@ class StandingThread:
     A thread in the state that a case wants.
 
     Attributes:
-        id: its id.
+        conversation: what its client keeps of it.
         endpoint: the agent it belongs to.
         situation: what is pending on it.
-        slots: what its pause handed out.
         before: the exchange that brought it about, or ``None`` where none did.
         refused: how many requests were refused on it since.
     """
 
-    id: str
+    conversation: Conversation
     endpoint: EndpointName
     situation: Situation
-    slots: dict[str, str] = field(default_factory=dict)
     before: Exchange | None = None
     refused: int = 0
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.conversation.id
+
+    @property
+    def slots(self) -> dict[str, str]:
+        """What its pause handed out."""
+        return self.conversation.slots
 
 
 class PausedThreads:
@@ -78,9 +84,8 @@ class PausedThreads:
         kept = self._kept.pop((endpoint, situation), None)
         if kept is not None and not new:
             return kept
-        thread = StandingThread(
-            id=self._ids.uuid("thread", self.name()), endpoint=endpoint, situation=situation
-        )
+        conversation = Conversation.begun(self._host.profile, self._ids, "thread", self.name())
+        thread = StandingThread(conversation=conversation, endpoint=endpoint, situation=situation)
         if situation != "fresh":
             await self._pause(thread)
         return thread
@@ -93,10 +98,11 @@ class PausedThreads:
 
     async def _pause(self, thread: StandingThread) -> None:
         client = thread.situation == "client-call"
-        members: Record = {"tools": [FORM | {"description": "A form."}]} if client else {}
-        cue = "client_tool" if client else "question"
-        thread.before = await self._host.send(self._message(thread, cue, **members))
-        thread.slots.update(pause_slots(thread.before, client=client))
+        members: Record = {"tools": [FORM_OFFER]} if client else {}
+        cue = "client_tool" if client else asking_cue(self._host.profile)
+        body = thread.conversation.message(self.name(), cue, **members)
+        thread.before = await self._host.send(self._request(thread, body))
+        paused(thread.conversation, body, thread.before, client=client)
         if thread.situation == "spoiled" and not await self._host.control("spoil-pause", thread.id):
             raise UnpreparedError("the control command spoil-pause was not carried out")
 
@@ -106,36 +112,7 @@ class PausedThreads:
 
     def good_request(self, thread: StandingThread, marker: str) -> Request:
         """Write the request that is right for the thread as it stands: a message, or the answer."""
-        if "interrupt" in thread.slots:
-            entry = {
-                "interruptId": thread.slots["interrupt"],
-                "status": "resolved",
-                "payload": marker,
-            }
-            return self._request(thread, resume=[entry])
-        if "call" in thread.slots:
-            result = {
-                "id": self._ids.uuid("result", self.name()),
-                "role": "tool",
-                "toolCallId": thread.slots["call"],
-                "content": marker,
-            }
-            return self._request(thread, messages=[result])
-        return self._message(thread, "plain")
+        return self._request(thread, good_body(thread.conversation, self.name(), marker))
 
-    def _message(self, thread: StandingThread, cue: str, **members: Json) -> Request:
-        message = user_message(self.cue(cue), self._ids.uuid("message", self.name()))
-        return self._request(thread, messages=[message], **members)
-
-    def _request(self, thread: StandingThread, **members: Json) -> Request:
-        body: Record = {
-            "threadId": thread.id,
-            "runId": self._ids.uuid("run", self.name()),
-            "protocolVersion": PROTOCOL_VERSION,
-            "messages": [],
-            "tools": [],
-            "context": [],
-            "state": {},
-            "forwardedProps": {},
-        } | members
+    def _request(self, thread: StandingThread, body: Record) -> Request:
         return self._host.run_request(thread.endpoint, body_text(body))

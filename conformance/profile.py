@@ -25,6 +25,7 @@ from hostproof.conformance.profile_parts import (
     ONE_ENDPOINT,
     Caller,
     Control,
+    EffectsAt,
     Endpoint,
     HistoryMode,
     Observation,
@@ -35,13 +36,16 @@ from hostproof.conformance.profile_parts import (
 )
 from hostproof.conformance.profile_reading import (
     PLAIN_SETTINGS,
+    read_answer,
     read_control,
     read_cues,
+    read_effects,
     read_endpoints,
     read_observation,
     read_settings,
     read_waivers,
 )
+from hostproof.conformance.style import AnswerStyle, PauseStyle
 from hostproof.conformance.toml_file import read_toml
 from hostproof.reference_impl.cues import CUES
 from hostproof.reports.document import FailOn
@@ -60,6 +64,8 @@ DEFAULT_FAIL_ON: Final = FailOn(level="must", severity="medium")
 
 _NO_TARGET: Final = TargetAt()
 _LIMITS: Final = RunLimits()
+_PAUSE: Final = PauseStyle()
+_ANSWER: Final = AnswerStyle()
 _NOBODY: Final[Mapping[str, Caller]] = MappingProxyType({})
 
 
@@ -104,7 +110,10 @@ class Profile:
         cues: messages by what they make the agent do; see ``cues.CUES``.
         history: who keeps the conversation.
         endpoints: its agents by name, at least one; the first is the main one.
-        observation: where its effects can be seen, or None.
+        pause: how it pauses on the wire.
+        answer: how a pause is answered.
+        effects: where its effects can be read, if it offers no observation.
+        observation: where its inside can be seen, or None.
         control: where it takes commands, or None.
         limits: how much to send, how long to wait, how much to take.
         waivers: the failures that are expected, one a rule.
@@ -122,6 +131,9 @@ class Profile:
     inspectors: Mapping[str, Caller] = field(default_factory=lambda: _NOBODY)
     cues: Mapping[str, str] = field(default_factory=lambda: CUES)
     history: HistoryMode = "server"
+    pause: PauseStyle = _PAUSE
+    answer: AnswerStyle = _ANSWER
+    effects: EffectsAt | None = None
     endpoints: Mapping[str, Endpoint] = field(default_factory=lambda: ONE_ENDPOINT)
     observation: Observation | None = None
     control: Control | None = None
@@ -137,6 +149,16 @@ class Profile:
     def main_endpoint(self) -> Endpoint:
         """The first of the endpoints."""
         return next(iter(self.endpoints.values()))
+
+    @property
+    def shows_effects(self) -> bool:
+        """Whether what ran can be seen at all."""
+        return self.observation is not None or self.effects is not None
+
+    @property
+    def counts_effects(self) -> bool:
+        """Whether an action that ran twice can be told from a result that is told twice."""
+        return self.observation is not None or (self.effects is not None and self.effects.counts)
 
     @property
     def base_path(self) -> str:
@@ -276,7 +298,12 @@ def profile_from(
             inspectors=_with_role(people, "inspector"),
             cues=read_cues(given.get("cues")),
             history=given.get("history", {}).get("mode", "server"),
-            endpoints=read_endpoints(given.get("endpoints")),
+            pause=PauseStyle(**given.get("pause", {})),
+            answer=read_answer(given.get("answer", {})),
+            effects=read_effects(given["effects"], people) if "effects" in given else None,
+            endpoints=read_endpoints(
+                given.get("endpoints"), keeps_pauses="pause" in given or "answer" in given
+            ),
             observation=read_observation(observed, people) if observed else None,
             control=read_control(controlled, people) if controlled else None,
             waivers=read_waivers(given.get("waivers", [])),

@@ -42,6 +42,10 @@ HistoryMode: TypeAlias = Literal["server", "client"]
 """Who keeps the conversation; with ``client`` the whole of it goes with each request."""
 
 
+EffectsKind: TypeAlias = Literal["url", "file", "command", "python", "stream"]
+"""How effects are read where the host offers no observation."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetAt:
     """
@@ -129,6 +133,30 @@ class Observation:
     url: str
     caller: str | None = None
     other_origin: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectsAt:
+    """
+    Where the host's effects can be read, if not in an observation.
+
+    Attributes:
+        kind: a URL, a file, a command, a Python function, or the tool results in the stream.
+        place: the URL or path, the file, the function as ``module:name``; for
+            the stream what a guarded tool's result contains.
+        words: the command, without a shell.
+        caller: whose headers are sent to the URL; None for nobody's.
+    """
+
+    kind: EffectsKind
+    place: str = ""
+    words: tuple[str, ...] = ()
+    caller: str | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it tells an action that ran twice from a result that is told twice."""
+        return self.kind != "stream"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

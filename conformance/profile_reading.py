@@ -22,12 +22,14 @@ from hostproof.conformance.profile_parts import (
     RULE_SETS,
     Caller,
     Control,
+    EffectsAt,
     Endpoint,
     Observation,
     RunLimits,
     TargetAt,
     Waiver,
 )
+from hostproof.conformance.style import AnswerStyle
 from hostproof.conformance.target import Limits
 from hostproof.reference_impl.cues import CUES
 
@@ -35,12 +37,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hostproof.conformance.checking import Key
+    from hostproof.conformance.profile_parts import EffectsKind
     from hostproof.reference_impl.values import Record
     from hostproof.reports.document import FailOn
 
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _VALUES: Final = ("good_state", "bad_state", "good_context", "bad_context")
 _NONCE: Final = "{nonce}"
+_SOURCES: Final[tuple[EffectsKind, ...]] = ("url", "file", "command", "python", "stream")
 
 
 PLAIN_SETTINGS: Final = ("ag_ui", "ruleset", "min_judged", "allow_inconclusive")
@@ -118,8 +122,39 @@ def read_cues(given: Record | None) -> Mapping[str, str]:
     return MappingProxyType(dict(given))
 
 
-def read_endpoints(given: Record | None) -> Mapping[str, Endpoint]:
-    """Read ``[endpoints]``; one at the target's own URL where there is none."""
+def read_answer(given: Record) -> AnswerStyle:
+    """Read ``[answer]``; a no without a yes is taken as it stands."""
+    return AnswerStyle(**given)
+
+
+def read_effects(given: Record, callers: Mapping[str, Caller]) -> EffectsAt:
+    """Read ``[effects]``: one source, and for a URL whose headers are sent."""
+    kinds = [kind for kind in _SOURCES if kind in given]
+    if len(kinds) != 1:
+        raise Problem(("effects",), f"must name one source: {', '.join(_SOURCES)}")
+    kind = kinds[0]
+    if "caller" in given and kind != "url":
+        raise Problem(("effects", "caller"), "goes with url only")
+    if kind == "url":
+        _check_caller_of(given, "effects", callers)
+        return EffectsAt(kind=kind, place=given["url"], caller=_observer(given, callers))
+    if kind == "command":
+        return EffectsAt(kind=kind, words=_words(given["command"], ("effects", "command")))
+    if kind == "stream" and _NONCE not in given["stream"]:
+        raise Problem(("effects", "stream"), f"must contain {_NONCE}: what a result says that ran")
+    return EffectsAt(kind=kind, place=given[kind])
+
+
+def read_endpoints(given: Record | None, *, keeps_pauses: bool) -> Mapping[str, Endpoint]:
+    """
+    Read ``[endpoints]``; one at the target's own URL where there is none.
+
+    Args:
+        given: the table, or None.
+        keeps_pauses: what holds for an endpoint that does not say.
+    """
+    if given is None:
+        given = {"main": {}} if keeps_pauses else None
     if given is None:
         return ONE_ENDPOINT
     check_names("endpoints", given)
@@ -137,7 +172,12 @@ def read_endpoints(given: Record | None) -> Mapping[str, Endpoint]:
     return MappingProxyType(
         {
             name: Endpoint(
-                name=name, **(one | {"client_tools": tuple(one.get("client_tools", ()))})
+                name=name,
+                **(
+                    {"keeps_pauses": keeps_pauses}
+                    | one
+                    | {"client_tools": tuple(one.get("client_tools", ()))}
+                ),
             )
             for name, one in given.items()
         }

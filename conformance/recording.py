@@ -78,28 +78,37 @@ class Seen:
 
     Attributes:
         owed: how many effects are owed after the answer.
+        most: how many a host may show that takes what the contract refuses; ``None``: as owed.
+        counted: whether an action that ran twice can be told from a result told twice.
         won: of answers sent at once, whether each that was taken was a yes.
-        shown: the arguments of the calls that the page was shown, in order.
+        shown: the arguments that the page was shown for what ran, in order; ``None``
+            where it was shown none.
         control: effects on the twin thread, whose pause was answered with a yes.
         control_owed: how many are owed there.
         paused: effects on the case's thread while it was paused.
         answered: effects after the answer.
         ended: effects after what followed.
         ended_owed: how many are owed then.
+        answerable: whether the right answer followed, and so must be taken after a refusal.
+        unanswered: whether the case sent no answer at all, so that the pause must stay.
         secrets: what no page may see: request ids and the agent's instructions.
         records: decision records of the case's requests.
         records_owed: how many decisions were used.
     """
 
     owed: int
+    most: int | None = None
+    counted: bool = True
     won: tuple[bool, ...] = ()
-    shown: tuple[Record, ...] = ()
+    shown: tuple[Record | None, ...] = ()
     control: tuple[Record, ...] = ()
     control_owed: int = 0
     paused: tuple[Record, ...] = ()
     answered: tuple[Record, ...] = ()
     ended: tuple[Record, ...] = ()
     ended_owed: int = 0
+    answerable: bool = False
+    unanswered: bool = False
     secrets: tuple[str, ...] = ()
     records: tuple[Record, ...] = ()
     records_owed: int = 0
@@ -118,6 +127,8 @@ class Recording:
         after: a good request on the same thread afterwards, or ``None`` where
             none makes sense.
         unprepared: why the situation could not be brought about, or ``""``.
+        missing: what this host has no place for, so that the case does not apply, or ``""``.
+        asked_aside: whether the run asked in an event of the host's own.
         throttled: whether the host asked us to slow down (429).
         others: answers on the way there and afterwards, which no rule judges alone.
         seen: what the observation showed, for an answer to a pause.
@@ -129,6 +140,8 @@ class Recording:
     changed: tuple[Exchange, ...] = ()
     after: Exchange | None = None
     unprepared: str = ""
+    missing: str = ""
+    asked_aside: bool = False
     throttled: bool = False
     others: tuple[Exchange, ...] = ()
     seen: Seen | None = None

@@ -49,8 +49,15 @@ class Breach:
     place: str | None = None
 
 
-Judge: TypeAlias = Callable[[Recording], Breach | None]
-"""Reads one recording; gives the breach, or ``None`` where the rule holds."""
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A rule that one recording cannot show to hold or to be broken: *what* would be needed."""
+
+    what: str
+
+
+Judge: TypeAlias = Callable[[Recording], Breach | Unseen | None]
+"""Reads one recording; gives the breach, what it lacks, or ``None`` where the rule holds."""
 
 Build: TypeAlias = "Callable[[HostParts], HostParts]"
 

@@ -11,17 +11,22 @@ Source: docs/verdicts.md, "How a case is judged".
 from __future__ import annotations
 
 import asyncio
-import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.case import ASKING_RUNS
+from hostproof.conformance.conversation import (
+    CALLS,
+    FORM_OFFER,
+    Conversation,
+    UnpreparedError,
+    body_text,
+)
 from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Recording
-from hostproof.reference_impl.values import Json, Record, is_record, is_text
-from hostproof.strategies.changes import Change, user_message
+from hostproof.conformance.style import InexpressibleError, open_calls, questions_of
+from hostproof.strategies.changes import Change
+from hostproof.strategies.decisions import entry
 from hostproof.strategies.edits import edited
-from hostproof.strategies.plan_changes import FORM
 from hostproof.strategies.wire_changes import WireChange, changed_text
 
 if TYPE_CHECKING:
@@ -29,27 +34,10 @@ if TYPE_CHECKING:
     from hostproof.conformance.exchange import Exchange, Request
     from hostproof.conformance.host_under_test import HostUnderTest
     from hostproof.conformance.identifiers import Identifiers
+    from hostproof.conformance.profile import Profile
+    from hostproof.reference_impl.values import Json, Record
 
-PROTOCOL_VERSION: Final = "1.0"
 AT_ONCE: Final = 2
-CALLS: Final = ("TOOL_CALL_START", "TOOL_CALL_CHUNK")
-
-
-class UnpreparedError(Exception):
-    """A situation could not be brought about; the message says what the host did."""
-
-
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """A thread as a case needs it: its *id*, and what the pause on it handed out."""
-
-    id: str
-    slots: dict[str, str]
-
-
-def body_text(body: Json) -> bytes:
-    """Write a body the way the suite does: compact, in ASCII, names in order."""
-    return json.dumps(body, separators=(",", ":")).encode("ascii")
 
 
 class Scenario:
@@ -68,6 +56,7 @@ class Scenario:
         self.ids = ids
         self.canary = ids.canary(case.id)
         self.inside: Record | None = None
+        self.asked_aside = False
 
     async def perform(self) -> Recording:
         """Perform the case; what the host does is recorded, never raised."""
@@ -77,6 +66,8 @@ class Scenario:
             control, changed, after = await self._exchanges()
         except UnpreparedError as error:
             return Recording(case=facts, unprepared=str(error))
+        except InexpressibleError as error:
+            return Recording(case=facts, missing=str(error))
         return Recording(
             case=facts,
             control=control,
@@ -84,6 +75,7 @@ class Scenario:
             after=after,
             throttled=self.host.waits > waits_before,
             inside=self.inside,
+            asked_aside=self.asked_aside,
         )
 
     async def _exchanges(
@@ -108,7 +100,7 @@ class Scenario:
             return control, (changed,), None
         if self.case.situation == "spoiled":
             await self.host.control("close-pause", thread.id)
-            after = await self.host.send_good(self._message_request(thread, "after"))
+            after = await self.host.send_good(self._request(thread.message("after")))
         else:
             after = await self.host.send_good(self._good_request(thread, "after"))
         return control, (changed,), after
@@ -116,36 +108,44 @@ class Scenario:
     async def _plain_run(
         self,
     ) -> tuple[Exchange | None, tuple[Exchange, ...], Exchange | None]:
-        thread = Thread(self.ids.uuid(self.case.id, "thread"), {})
+        thread = self._conversation("thread")
         if self.case.id in ASKING_RUNS:
             return None, (await self._asking_run(thread),), None
         cue = {"failing-run": "fail", "concurrent-run": "slow"}.get(self.case.id, "plain")
         wanted = AT_ONCE if self.case.id == "concurrent-run" else 1
-        requests = [self._message_request(thread, f"run-{at}", cue) for at in range(wanted)]
-        changed = tuple(await asyncio.gather(*(self.host.send(one) for one in requests)))
-        after = await self.host.send_good(self._message_request(thread, "after"))
+        bodies = [thread.message(f"run-{at}", cue) for at in range(wanted)]
+        sending = (self.host.send(self._request(one)) for one in bodies)
+        changed = tuple(await asyncio.gather(*sending))
+        for body, exchange in zip(bodies, changed, strict=True):
+            thread.note(body, exchange)
+        after = await self.host.send_good(self._request(thread.message("after")))
         return None, changed, after
 
-    async def _asking_run(self, thread: Thread) -> Exchange:
+    async def _asking_run(self, thread: Conversation) -> Exchange:
         """
         Have the host ask something, and leave it unanswered.
 
         Raises:
             UnpreparedError: it made no call at all.
         """
-        client = self.case.id == "client-call-run"
-        body = self._message_body(thread, "run", "client_tool" if client else "check_in")
-        if client:
-            body["tools"] = [FORM | {"description": "A form."}]
-        exchange = await self.host.send(self.host.run_request(self.case.endpoint, body_text(body)))
+        body = self._asking(thread, client=self.case.id == "client-call-run")
+        exchange = await self.host.send(self._request(body))
         outcome = outcome_of(exchange)
         asks = isinstance(outcome, Accepted) and outcome.outcome == "interrupt"
         calls = [event for event in exchange.events if event.type in CALLS]
-        if isinstance(outcome, Accepted) and not asks and not calls:
+        asked = questions_of(exchange, self.host.profile.pause)
+        self.asked_aside = bool(asked) and self.host.profile.pause.kind == "custom"
+        if isinstance(outcome, Accepted) and not (asks or calls or asked):
             raise UnpreparedError("the cue led to no call and no question")
         return exchange
 
-    async def _look(self, thread: Thread) -> Record:
+    def _asking(self, thread: Conversation, *, client: bool) -> Record:
+        if client:
+            return thread.message("pause", "client_tool", tools=[FORM_OFFER])
+        cue = "check_in" if self.case.id == "paused-run" else asking_cue(self.host.profile)
+        return thread.message("pause", cue)
+
+    async def _look(self, thread: Conversation) -> Record:
         """
         Read the observation of a thread.
 
@@ -157,54 +157,20 @@ class Scenario:
             raise UnpreparedError("the observation shows nothing of the thread")
         return document
 
-    def _cue(self, name: str, *names: str) -> str:
-        nonce = self.ids.nonce(self.case.id, *names)
-        return self.host.profile.cues[name].replace("{nonce}", nonce)
+    def _conversation(self, name: str) -> Conversation:
+        return Conversation.begun(self.host.profile, self.ids, self.case.id, name)
 
-    def _body(self, thread: Thread, run: str, **members: Json) -> Record:
-        return {
-            "threadId": thread.id,
-            "runId": self.ids.uuid(self.case.id, thread.id, run),
-            "protocolVersion": PROTOCOL_VERSION,
-            "messages": [],
-            "tools": [],
-            "context": [],
-            "state": {},
-            "forwardedProps": {},
-        } | members
+    def _request(self, body: Json) -> Request:
+        return self.host.run_request(self.case.endpoint, body_text(body))
 
-    def _message_body(self, thread: Thread, run: str, cue: str = "plain") -> Record:
-        message_id = self.ids.uuid(self.case.id, thread.id, run, "message")
-        message = user_message(self._cue(cue, thread.id, run), message_id)
-        return self._body(thread, run, messages=[message])
-
-    def _message_request(self, thread: Thread, run: str, cue: str = "plain") -> Request:
-        body = body_text(self._message_body(thread, run, cue))
-        return self.host.run_request(self.case.endpoint, body)
-
-    def _good_body(self, thread: Thread, run: str) -> Record:
+    def _good_body(self, thread: Conversation, run: str) -> Record:
         """Write the request that is right for the situation: a message, or the answer."""
-        if "interrupt" in thread.slots:
-            entry = {
-                "interruptId": thread.slots["interrupt"],
-                "status": "resolved",
-                "payload": self.canary,
-            }
-            return self._body(thread, run, resume=[entry])
-        if "call" in thread.slots:
-            result = {
-                "id": self.ids.uuid(self.case.id, thread.id, run, "result"),
-                "role": "tool",
-                "toolCallId": thread.slots["call"],
-                "content": self.canary,
-            }
-            return self._body(thread, run, messages=[result])
-        return self._message_body(thread, run)
+        return good_body(thread, run, self.canary)
 
-    def _good_request(self, thread: Thread, run: str = "run") -> Request:
-        return self.host.run_request(self.case.endpoint, body_text(self._good_body(thread, run)))
+    def _good_request(self, thread: Conversation, run: str = "run") -> Request:
+        return self._request(self._good_body(thread, run))
 
-    def changed_request(self, thread: Thread) -> Request:
+    def changed_request(self, thread: Conversation) -> Request:
         """Build the request with its one change."""
         good = self._good_body(thread, "run")
         change = self.case.change
@@ -213,19 +179,13 @@ class Scenario:
         assert isinstance(change, Change)  # noqa: S101 - a plain run is not asked for here
         slots = {
             "canary": self.canary,
-            "plain": self._cue("plain", thread.id, "changed"),
+            "plain": thread.cue("plain", "changed"),
             "last": str(max(len(good["messages"]) - 1, 0)),
-            **self._repeat(thread),
             **thread.slots,
         }
-        return self.host.run_request(
-            self.case.endpoint, body_text(edited(good, change.edits, slots))
-        )
-
-    def _repeat(self, thread: Thread) -> dict[str, str]:
-        """Give the cue to repeat what the page gave, where the host has one."""
-        cues = self.host.profile.cues
-        return {"repeat": self._cue("repeat", thread.id, "repeat")} if "repeat" in cues else {}
+        if "repeat" in self.host.profile.cues:
+            slots["repeat"] = thread.cue("repeat", "repeat")
+        return self._request(edited(good, change.edits, slots))
 
     def _wire_request(self, change: WireChange, text: bytes) -> Request:
         caller: tuple[tuple[str, str], ...] | None = None
@@ -242,30 +202,40 @@ class Scenario:
             caller=caller,
         )
 
-    async def _thread(self, name: str) -> Thread:
+    async def _thread(self, name: str) -> Conversation:
         """
         Make a thread of the case's situation.
 
         Raises:
             UnpreparedError: the host did not pause.
         """
-        thread = Thread(self.ids.uuid(self.case.id, name), {})
+        thread = self._conversation(name)
         if self.case.situation == "fresh":
             return thread
-        client = self.case.situation == "client-call"
-        body = self._message_body(thread, "pause", "client_tool" if client else "question")
-        if client:
-            body["tools"] = [FORM | {"description": "A form."}]
-        exchange = await self.host.send_good(
-            self.host.run_request(self.case.endpoint, body_text(body))
-        )
-        thread.slots.update(pause_slots(exchange, client=client))
+        body = self._asking(thread, client=self.case.situation == "client-call")
+        exchange = await self.host.send_good(self._request(body))
+        paused(thread, body, exchange, client=self.case.situation == "client-call")
         return thread
 
 
-def pause_slots(exchange: Exchange, *, client: bool) -> dict[str, str]:
+def asking_cue(profile: Profile) -> str:
+    """Name the cue that makes the host ask: a plain question where it has one."""
+    return "question" if "question" in profile.cues else "check_in"
+
+
+def good_body(thread: Conversation, run: str, marker: str) -> Record:
+    """Write the request that is right for a thread as it stands: a message, or the answer."""
+    if thread.client_call:
+        return thread.result(run, marker)
+    if thread.is_open:
+        payload = marker if asking_cue(thread.profile) == "question" else "{yes}"
+        return thread.answer(run, [entry(payload)], marker)
+    return thread.message(run)
+
+
+def paused(thread: Conversation, body: Record, exchange: Exchange, *, client: bool) -> None:
     """
-    Read what a pause handed out: the interrupt's id, or the id of the page's open call.
+    Take what a pause handed out: one question, or one open call of the page's.
 
     Raises:
         UnpreparedError: the run did not pause so.
@@ -273,22 +243,15 @@ def pause_slots(exchange: Exchange, *, client: bool) -> dict[str, str]:
     outcome = outcome_of(exchange)
     if not isinstance(outcome, Accepted):
         raise UnpreparedError(f"the cue to pause was answered with {outcome.describe()}")
-    if client:
-        started = [
-            event.value.get("toolCallId")
-            for event in exchange.events
-            if event.type == "TOOL_CALL_START"
-        ]
-        if len(started) != 1 or not is_text(started[0]):
-            raise UnpreparedError("the cue for a page's tool started not one call")
-        return {"call": started[0]}
-    stated = outcome.finished.get("outcome")
-    interrupts = stated.get("interrupts") if is_record(stated) else None
-    first = interrupts[0] if isinstance(interrupts, list) and len(interrupts) == 1 else None
-    interrupt_id = first.get("id") if is_record(first) else None
-    if not is_text(interrupt_id):
-        raise UnpreparedError("the cue for a question ended without one interrupt")
-    return {"interrupt": interrupt_id}
+    thread.note(body, exchange)
+    if not client:
+        if len(thread.asked) != 1 or not thread.is_open:
+            raise UnpreparedError("the cue for a question ended without one question")
+        return
+    calls = open_calls(exchange)
+    if len(calls) != 1:
+        raise UnpreparedError("the cue for a page's tool left not one call open")
+    thread.client_call = calls[0]
 
 
 def _wrong_like(value: str, canary: str) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from hostproof.conformance.conversation import PROTOCOL_VERSION
 from hostproof.conformance.outcome import Accepted, outcome_of
-from hostproof.conformance.scenario import PROTOCOL_VERSION
 from hostproof.reference_impl.values import MISSING, Json, Record, is_record, is_text
 from hostproof.strategies.changes import assistant_message, tool_message, user_message
 from hostproof.strategies.drawn import body_text

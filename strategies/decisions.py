@@ -10,13 +10,13 @@ Source: contract, "Door" and "Consent" (docs/contract.md).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hostproof.strategies.changes import assistant_message, tool_message, user_message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from hostproof.reference_impl.values import Json, Record
 
@@ -28,6 +28,12 @@ taken; a message is taken once the operator has closed the pause; nothing is ask
 
 YES: Final[Record] = {"approved": True, "by": "ann"}
 NO: Final[Record] = {"approved": False, "by": "ann", "note": "not this one"}
+"""The words of the reference host."""
+
+SAYS_YES: Final = "{yes}"
+SAYS_NO: Final = "{no}"
+"""The places of a host's own words; in a record, the answer that the other members are added to."""
+
 GATED: Final = ("check_in", "check_in_large", "ask_detail", "ask_component")
 """Cues whose one pause is a consent gate before one call."""
 
@@ -35,6 +41,16 @@ GATED: Final = ("check_in", "check_in_large", "ask_detail", "ask_component")
 def entry(payload: Json = None, **members: Json) -> Record:
     """Write a resume entry for the open interrupt; *members* replace its own."""
     return {"interruptId": "{interrupt}", "status": "resolved", "payload": payload} | members
+
+
+def yes_with(**members: Json) -> Record:
+    """Write a yes with more members."""
+    return {SAYS_YES: True, **members}
+
+
+def no_with(**members: Json) -> Record:
+    """Write a no with more members."""
+    return {SAYS_NO: True, **members}
 
 
 def bare(**members: Json) -> Record:
@@ -62,6 +78,10 @@ class AnswerCase:
         reason: that refusal's reason.
         in_stream: whether the refusal comes in the run (a nested pause).
         effects: how many calls have run afterwards.
+        most: how many may have run for a host that takes what the contract refuses;
+            ``None`` where no host may run more or fewer.
+        members: more members of the request, beside *messages*.
+        contract: whether only the contract knows what it owes: another host may take it.
         asks: whether its cue pauses at all.
         stopped: whether the setup's run is stopped after its spend.
         undo: control commands after it.
@@ -82,40 +102,53 @@ class AnswerCase:
     reason: str | None = None
     in_stream: bool = False
     effects: int = 0
+    most: int | None = None
+    members: Mapping[str, Json] = field(default_factory=dict)
+    contract: bool = False
     asks: bool = True
     stopped: bool = False
     undo: tuple[str, ...] = ()
     follow: Follow = "answerable"
 
+    @property
+    def sends_results(self) -> bool:
+        """Whether it sends the result of a call."""
+        return any(message["role"] == "tool" for message in self.messages)
+
 
 NO_DECISIONS: Final[dict[str, Json]] = {
     "text-true": "true",
     "free-text": "yes, {canary}",
-    "true": True,
     "one": 1,
     "null": None,
     "list": ["approved"],
     "empty": {},
-    "approved-text": {"approved": "true", "by": "{canary}"},
-    "approved-one": {"approved": 1, "by": "{canary}"},
-    "approved-null": {"approved": None, "by": "{canary}"},
+    "approved-text": {"{key}": "true"},
+    "approved-one": {"{key}": 1},
+    "approved-null": {"{key}": None},
+}
+"""Payloads that are a decision for no host."""
+
+CONTRACT_DECISIONS: Final[dict[str, Json]] = {
+    "true": True,
     "no-by": {"approved": True},
     "by-number": {"approved": True, "by": 7},
     "confirmed": {"confirmed": True},
     "nested": {"decision": {"approved": True, "by": "{canary}"}},
 }
-"""Payloads that are no decision."""
+"""Payloads that the contract takes for no decision, and another host may take for one."""
 
 
 def _required() -> Iterator[AnswerCase]:
     for cue in ("check_in", "ask_detail"):
-        for kind, payload in NO_DECISIONS.items():
+        for kind, payload in {**NO_DECISIONS, **CONTRACT_DECISIONS}.items():
             yield AnswerCase(
                 id=f"{cue}-answered-{kind}",
                 area="ERR_DECISION_REQUIRED",
                 cue=cue,
                 resume=(entry(payload),),
                 code="ERR_DECISION_REQUIRED",
+                contract=kind in CONTRACT_DECISIONS,
             )
         yield AnswerCase(
             id=f"{cue}-answered-nothing",
@@ -146,35 +179,46 @@ def _reasons() -> Iterator[AnswerCase]:
         return AnswerCase(**(given | members))
 
     for kind, request in {"null": None, "empty": "", "number": 7, "list": ["{canary}"]}.items():
-        yield case(f"request-id-{kind}", "no-request", {**YES, "requestId": request})
-    yield case("request-id-empty-on-a-no", "no-request", {**NO, "requestId": ""})
+        yield case(f"request-id-{kind}", "no-request", yes_with(requestId=request), contract=True)
+    yield case("request-id-empty-on-a-no", "no-request", no_with(requestId=""), contract=True)
     for cue in ("check_in", "ask_detail"):
-        forged = {**YES, "requestId": "{canary}"}
-        yield case(f"{cue}-request-id-forged", "other-request", forged, cue=cue)
+        forged = yes_with(requestId="{canary}")
+        yield case(f"{cue}-request-id-forged", "other-request", forged, cue=cue, contract=True)
         freed = {"cue": cue, "follow": "closed"}
         yield case(
-            f"{cue}-forgotten", "request-not-recorded", YES, commands=("forget-request",), **freed
+            f"{cue}-forgotten",
+            "request-not-recorded",
+            SAYS_YES,
+            commands=("forget-request",),
+            **freed,
         )
-    yield case("interrupt-id-as-request-id", "other-request", {**YES, "requestId": "{interrupt}"})
-    yield case("call-tampered", "call-changed", YES, commands=("tamper-call",), undo=("mend-call",))
+    yield case(
+        "interrupt-id-as-request-id",
+        "other-request",
+        yes_with(requestId="{interrupt}"),
+        contract=True,
+    )
+    yield case(
+        "call-tampered", "call-changed", SAYS_YES, commands=("tamper-call",), undo=("mend-call",)
+    )
     yield case(
         "call-tampered-and-closed",
         "call-changed",
-        YES,
+        SAYS_YES,
         commands=("tamper-call",),
         follow="closed",
     )
     yield case(
         "no-to-a-tampered-call",
         "call-changed",
-        NO,
+        SAYS_NO,
         commands=("tamper-call",),
         undo=("mend-call",),
     )
     yield case(
         "chain-redeployed",
         "chain-changed",
-        YES,
+        SAYS_YES,
         cue="ask_detail",
         commands=("redeploy-chain",),
         undo=("redeploy-back",),
@@ -182,44 +226,45 @@ def _reasons() -> Iterator[AnswerCase]:
     yield case(
         "ledger-redeployed",
         "ledger-changed",
-        YES,
+        SAYS_YES,
         commands=("redeploy-ledger",),
         undo=("redeploy-back",),
     )
-    yield case("closed", "closed-by-host", YES, commands=("close-pause",), follow="message")
+    yield case("closed", "closed-by-host", SAYS_YES, commands=("close-pause",), follow="message")
     yield case(
         "spent-and-stopped",
         "already-answered",
-        YES,
-        setup=(entry(YES),),
+        SAYS_YES,
+        setup=(entry(SAYS_YES),),
         stopped=True,
         follow="message",
     )
     yield case(
         "spent-by-a-no-and-stopped",
         "already-answered",
-        YES,
-        setup=(entry(NO),),
+        SAYS_YES,
+        setup=(entry(SAYS_NO),),
         stopped=True,
         follow="message",
     )
 
 
 def _stale() -> Iterator[AnswerCase]:
-    other = {**YES, "value": {"ref": "{canary}", "row": 3}}
+    other = yes_with(value={"ref": "{canary}", "row": 3})
     yield AnswerCase(
         id="answer-about-other-data",
         area="ERR_STALE_DECISION",
         cue="ask_component",
         resume=(entry(other),),
         code="ERR_STALE_DECISION",
+        contract=True,
     )
 
 
 def _nested() -> Iterator[AnswerCase]:
     wrong: dict[str, tuple[Json, str, str | None]] = {
-        "forged": ({**YES, "requestId": "{canary}"}, "ERR_RESUME_DECISION", "other-request"),
-        "unnamed": ({**YES, "requestId": None}, "ERR_RESUME_DECISION", "no-request"),
+        "forged": (yes_with(requestId="{canary}"), "ERR_RESUME_DECISION", "other-request"),
+        "unnamed": (yes_with(requestId=None), "ERR_RESUME_DECISION", "no-request"),
         "no-decision": ("yes {canary}", "ERR_DECISION_REQUIRED", None),
     }
     for kind, (payload, code, reason) in wrong.items():
@@ -231,6 +276,7 @@ def _nested() -> Iterator[AnswerCase]:
             code=code,
             reason=reason,
             in_stream=True,
+            contract=code == "ERR_RESUME_DECISION",
         )
 
 
@@ -240,11 +286,13 @@ def _right() -> Iterator[AnswerCase]:
             id=f"{cue}-yes",
             area="yes",
             cue=cue,
-            resume=(entry(YES),),
+            resume=(entry(SAYS_YES),),
             effects=1,
             follow="message",
         )
-        yield AnswerCase(id=f"{cue}-no", area="no", cue=cue, resume=(entry(NO),), follow="message")
+        yield AnswerCase(
+            id=f"{cue}-no", area="no", cue=cue, resume=(entry(SAYS_NO),), follow="message"
+        )
     for kind, value in {"false": False, "zero": 0, "empty-text": "", "empty-list": []}.items():
         yield AnswerCase(
             id=f"question-answered-{kind}",
@@ -264,7 +312,7 @@ def _right() -> Iterator[AnswerCase]:
         id="component-answered-about-its-data",
         area="yes",
         cue="ask_component",
-        resume=(entry({**YES, "value": {"row": 3}}),),
+        resume=(entry(yes_with(value={"row": 3})),),
         effects=1,
         follow="message",
     )
@@ -275,8 +323,8 @@ def _sequences() -> Iterator[AnswerCase]:
         id="two-yes-yes",
         area="sequence",
         cue="two_in_sequence",
-        setup=(entry(YES),),
-        resume=(entry(YES),),
+        setup=(entry(SAYS_YES),),
+        resume=(entry(SAYS_YES),),
         effects=2,
         follow="message",
     )
@@ -284,8 +332,8 @@ def _sequences() -> Iterator[AnswerCase]:
         id="two-yes-no",
         area="sequence",
         cue="two_in_sequence",
-        setup=(entry(YES),),
-        resume=(entry(NO),),
+        setup=(entry(SAYS_YES),),
+        resume=(entry(SAYS_NO),),
         effects=1,
         follow="message",
     )
@@ -293,8 +341,8 @@ def _sequences() -> Iterator[AnswerCase]:
         id="two-no-yes",
         area="sequence",
         cue="two_in_sequence",
-        setup=(entry(NO),),
-        resume=(entry(YES),),
+        setup=(entry(SAYS_NO),),
+        resume=(entry(SAYS_YES),),
         effects=1,
         follow="message",
     )
@@ -302,8 +350,8 @@ def _sequences() -> Iterator[AnswerCase]:
         id="ask-then-check-in-yes-yes",
         area="sequence",
         cue="ask_then_check_in",
-        setup=(entry(YES),),
-        resume=(entry(YES),),
+        setup=(entry(SAYS_YES),),
+        resume=(entry(SAYS_YES),),
         effects=1,
         follow="message",
     )
@@ -311,8 +359,8 @@ def _sequences() -> Iterator[AnswerCase]:
         id="ask-then-check-in-yes-no",
         area="sequence",
         cue="ask_then_check_in",
-        setup=(entry(YES),),
-        resume=(entry(NO),),
+        setup=(entry(SAYS_YES),),
+        resume=(entry(SAYS_NO),),
         follow="message",
     )
 
@@ -332,16 +380,16 @@ def _unasked() -> Iterator[AnswerCase]:
 
 def _replays() -> Iterator[AnswerCase]:
     again: dict[str, Json] = {
-        "yes": YES,
-        "no": NO,
-        "other-payload": {**YES, "note": "{canary}", "by": "bob"},
+        "yes": SAYS_YES,
+        "no": SAYS_NO,
+        "other-payload": yes_with(note="{canary}", by="bob"),
     }
     for first, effects in (("yes", 1), ("no", 0)):
         for kind, payload in again.items():
             yield AnswerCase(
                 id=f"{first}-then-{kind}",
                 area="replay",
-                setup=(entry(YES if first == "yes" else NO),),
+                setup=(entry(SAYS_YES if first == "yes" else SAYS_NO),),
                 resume=(entry(payload),),
                 code="ERR_NO_PENDING_ASK",
                 effects=effects,
@@ -353,7 +401,7 @@ RACE_ROUNDS: Final = 3
 
 
 def _races() -> Iterator[AnswerCase]:
-    yes, no = (entry(YES),), (entry(NO),)
+    yes, no = (entry(SAYS_YES),), (entry(SAYS_NO),)
     fields = {"yes": (yes,) * 8, "yes-and-no": (yes, no) * 4}
     for kind, answers in fields.items():
         for number in range(1, RACE_ROUNDS + 1):
@@ -371,7 +419,7 @@ def _foreign() -> Iterator[AnswerCase]:
     yield AnswerCase(
         id="answer-on-another-thread",
         area="thread",
-        resume=(entry(YES),),
+        resume=(entry(SAYS_YES),),
         thread="other",
         code="ERR_NO_PENDING_ASK",
     )
@@ -379,7 +427,7 @@ def _foreign() -> Iterator[AnswerCase]:
         yield AnswerCase(
             id=f"another-callers-answer-on-the-{thread}-thread",
             area="caller",
-            resume=(entry(YES),),
+            resume=(entry(SAYS_YES),),
             caller="other",
             thread=thread,
             code="ERR_NO_PENDING_ASK",
@@ -409,20 +457,24 @@ def _foreign() -> Iterator[AnswerCase]:
             code="ERR_AWAITING_DECISION",
         )
     sets: dict[str, tuple[Record, ...]] = {
-        "twice": (entry(YES), entry(YES)),
-        "no-and-yes": (entry(NO), entry(YES)),
-        "with-a-stranger": (entry(YES), entry(YES, interruptId="{canary}")),
-        "stranger-first": (entry(YES, interruptId="{canary}"), entry(YES)),
-        "stranger-alone": (entry(YES, interruptId="{canary}"),),
+        "twice": (entry(SAYS_YES), entry(SAYS_YES)),
+        "no-and-yes": (entry(SAYS_NO), entry(SAYS_YES)),
+        "with-a-stranger": (entry(SAYS_YES), entry(SAYS_YES, interruptId="{canary}")),
+        "stranger-first": (entry(SAYS_YES, interruptId="{canary}"), entry(SAYS_YES)),
+        "stranger-alone": (entry(SAYS_YES, interruptId="{canary}"),),
     }
     for kind, entries in sets.items():
         yield AnswerCase(
-            id=f"yes-{kind}", area="entries", resume=entries, code="ERR_UNKNOWN_INTERRUPT"
+            id=f"yes-{kind}",
+            area="entries",
+            resume=entries,
+            code="ERR_UNKNOWN_INTERRUPT",
+            most=1 if kind in ("twice", "with-a-stranger", "stranger-first") else None,
         )
     yield AnswerCase(
         id="cancelled-with-a-yes",
         area="entries",
-        resume=(entry(YES, status="cancelled"),),
+        resume=(entry(SAYS_YES, status="cancelled"),),
         code="ERR_CANCEL_NOT_CARRIED",
     )
 
@@ -430,12 +482,9 @@ def _foreign() -> Iterator[AnswerCase]:
 def _binding() -> Iterator[AnswerCase]:
     edited = {"editedArgs": {"to": "{canary}", "amount": 9999}, "name": "wipe"}
     extras: dict[str, Record] = {
-        "edited-arguments": {**YES, **edited},
-        "another-call": {
-            **YES,
-            "function_call": {"name": "wipe", "arguments": {"to": "{canary}"}},
-        },
-        "a-result": {**YES, "result": "{canary}", "value": {"result": "{canary}"}},
+        "edited-arguments": yes_with(**edited),
+        "another-call": yes_with(function_call={"name": "wipe", "arguments": {"to": "{canary}"}}),
+        "a-result": yes_with(result="{canary}", value={"result": "{canary}"}),
     }
     for kind, payload in extras.items():
         yield AnswerCase(
@@ -443,6 +492,7 @@ def _binding() -> Iterator[AnswerCase]:
             area="binding",
             resume=(entry(payload),),
             effects=1,
+            most=1,
             follow="message",
         )
 

@@ -53,10 +53,12 @@ def says_it_is_interrupted(recording: Recording) -> Breach | None:
         reading, outcome = reading_of(exchange), outcome_of(exchange)
         if reading is None or not isinstance(outcome, Accepted):
             continue
-        if outcome.outcome != "interrupt" and unanswered_calls(reading, 0, len(reading.events)):
+        open_call = bool(unanswered_calls(reading, 0, len(reading.events)))
+        if outcome.outcome != "interrupt" and (open_call or recording.asked_aside):
+            what = "a call left open" if open_call else "the question in an event of its own"
             return Breach(
                 expected="RUN_FINISHED with the interrupt outcome",
-                seen=f"{outcome.describe()} with a call left open",
+                seen=f"{outcome.describe()} with {what}",
                 place="outcome",
             )
     return None

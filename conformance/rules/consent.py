@@ -12,7 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.outcome import Accepted, Refused, outcome_of
-from hostproof.conformance.rule import Breach, Fault, Rule, RuleSet, Severity, Source
+from hostproof.conformance.rule import (
+    Breach,
+    Fault,
+    Rule,
+    RuleSet,
+    Severity,
+    Source,
+    Unseen,
+)
+from hostproof.reference_impl.values import is_record
 from hostproof.strategies.decisions import YES
 
 if TYPE_CHECKING:
@@ -24,6 +33,9 @@ if TYPE_CHECKING:
 NAMED: Final[frozenset[RuleSet]] = frozenset({"named"})
 SAFETY: Final[frozenset[RuleSet]] = frozenset({"safety"})
 """The sets of the two kinds of rule."""
+
+EFFECTS: Final = "effects"
+"""Where what ran is seen."""
 
 
 def refused_as_owed(recording: Recording) -> Breach | None:
@@ -43,32 +55,39 @@ def refused_as_owed(recording: Recording) -> Breach | None:
 
 
 def runs_what_is_owed(recording: Recording) -> Breach | None:
-    """Demand that after the answer exactly the owed calls have run."""
+    """Demand that after the answer exactly the owed calls have run, or no more than may."""
     seen = recording.seen
-    if seen is None or len(seen.answered) == seen.owed:
+    if seen is None:
         return None
-    return Breach(
-        expected=f"{_calls(seen.owed)} run after the answer",
-        seen=f"{_calls(len(seen.answered))} run",
-        place="effects",
-    )
+    ran = len(seen.answered)
+    if ran == seen.owed or (seen.most is not None and ran <= seen.most):
+        return None
+    owed = _calls(seen.owed) if seen.most is None else f"at most {_calls(seen.most)}"
+    return Breach(expected=f"{owed} run after the answer", seen=f"{_calls(ran)} run", place=EFFECTS)
+
+
+def counted(judge: Judge) -> Judge:
+    """Judge only where an action that ran twice can be told from a result that is told twice."""
+
+    def judge_counted(recording: Recording) -> Breach | Unseen | None:
+        if recording.seen is not None and not recording.seen.counted:
+            return Unseen("effects that are counted: declare observation, or effects outside it")
+        return judge(recording)
+
+    return judge_counted
 
 
 def yes_runs(recording: Recording) -> Breach | None:
     """Demand that a yes is taken, and that its call runs once."""
-    for exchange in recording.changed:
-        outcome = outcome_of(exchange)
-        if not isinstance(outcome, Accepted):
-            return Breach(expected="the yes is taken", seen=outcome.describe())
-    return runs_what_is_owed(recording)
+    return taken(recording, "the yes is taken") or runs_what_is_owed(recording)
 
 
-def taken(recording: Recording) -> Breach | None:
+def taken(recording: Recording, expected: str = "the answer is taken") -> Breach | None:
     """Demand that the answer is taken."""
     for exchange in recording.changed:
         outcome = outcome_of(exchange)
         if not isinstance(outcome, Accepted):
-            return Breach(expected="the answer is taken", seen=outcome.describe())
+            return Breach(expected=expected, seen=outcome.describe())
     return None
 
 
@@ -89,7 +108,7 @@ def runs_at_most_once(recording: Recording) -> Breach | None:
     return Breach(
         expected="at most one call run after answers sent at once",
         seen=f"{_calls(len(seen.answered))} run",
-        place="effects",
+        place=EFFECTS,
     )
 
 
@@ -106,7 +125,7 @@ def one_answer_wins(recording: Recording) -> Breach | None:
     return Breach(
         expected=f"{_calls(owed)} run after the winning {'yes' if owed else 'no'}",
         seen=f"{_calls(len(seen.answered))} run",
-        place="effects",
+        place=EFFECTS,
     )
 
 
@@ -118,28 +137,44 @@ def waits(recording: Recording) -> Breach | None:
     return Breach(
         expected="no call run before the answer",
         seen=f"{_calls(len(seen.paused))} run",
-        place="effects",
+        place=EFFECTS,
     )
 
 
-def as_shown(recording: Recording) -> Breach | None:
+def as_shown(recording: Recording) -> Breach | Unseen | None:
     """Demand that what ran has the arguments that the page was shown."""
     seen = recording.seen
+    compared = 0
     for row, shown in zip(seen.answered, seen.shown, strict=True) if seen else ():
-        if row.get("arguments") != shown:
+        if shown is None or not is_record(row.get("arguments")):
+            continue
+        compared += 1
+        if row["arguments"] != shown:
             return Breach(
                 expected="the arguments that were shown",
                 seen="a call with other arguments",
-                place="effects",
+                place=EFFECTS,
             )
+    if seen is not None and seen.answered and not compared:
+        return Unseen("effects with their arguments, of calls that the page was shown")
     return None
 
 
 def ends_as_owed(recording: Recording) -> Breach | None:
-    """Demand that after a refused answer the right one is taken and runs its call once."""
+    """Demand that what was not answered can be answered, once, and that the thread goes on."""
     seen = recording.seen
     if seen is None or recording.after is None:
         return None
+    refused = any(isinstance(outcome_of(one), Refused) for one in recording.changed)
+    owed = seen.ended_owed
+    if seen.answerable and not refused and not seen.unanswered:
+        if len(seen.ended) <= owed:
+            return None
+        return Breach(
+            expected=f"at most {_calls(owed)} run in the end",
+            seen=f"{_calls(len(seen.ended))} run",
+            place=EFFECTS,
+        )
     outcome = outcome_of(recording.after)
     if not isinstance(outcome, Accepted):
         return Breach(
@@ -147,13 +182,12 @@ def ends_as_owed(recording: Recording) -> Breach | None:
             seen=outcome.describe(),
             place="the request after",
         )
-    if len(seen.ended) != seen.ended_owed:
-        return Breach(
-            expected=f"{_calls(seen.ended_owed)} run in the end",
-            seen=f"{_calls(len(seen.ended))} run",
-            place="effects",
-        )
-    return None
+    ran = len(seen.ended)
+    if ran == owed or (seen.most is not None and not seen.answerable and ran <= seen.most):
+        return None
+    return Breach(
+        expected=f"{_calls(owed)} run in the end", seen=f"{_calls(ran)} run", place=EFFECTS
+    )
 
 
 def shows_no_secrets(recording: Recording) -> Breach | None:

@@ -20,6 +20,7 @@ from hostproof.conformance.rules.consent import (
     areas,
     as_shown,
     consent_rule,
+    counted,
     ends_as_owed,
     one_answer_wins,
     recorded_once,
@@ -45,7 +46,7 @@ RULES: Final = (
     consent_rule(
         "effect.once-only",
         "Run the call once for one yes, never twice.",
-        runs_what_is_owed,
+        counted(runs_what_is_owed),
         Fault(name="host-acts-twice", build=door_faults.runs_twice),
         areas("yes"),
     ),
@@ -102,7 +103,7 @@ RULES: Final = (
     consent_rule(
         "effect.replay-runs-nothing",
         "Run nothing again when an answer is sent again, as it was or otherwise.",
-        runs_what_is_owed,
+        counted(runs_what_is_owed),
         Fault(name="host-takes-a-replayed-answer", build=faults.answers_again),
         areas("replay"),
         cwe=294,
@@ -118,7 +119,7 @@ RULES: Final = (
     consent_rule(
         "effect.race-runs-once",
         "Run the call at most once, however many answers arrive at the same moment.",
-        runs_at_most_once,
+        counted(runs_at_most_once),
         Fault(name="host-loses-the-race", build=faults.loses_the_race),
         areas("race"),
         cwe=362,

@@ -13,6 +13,7 @@ from hostproof.conformance.agui_faults import event, inserts
 from hostproof.conformance.inside_reading import records, rows, sent_body
 from hostproof.conformance.outcome import Accepted, Broken, outcome_of
 from hostproof.conformance.rule import Breach, Fault
+from hostproof.conformance.rules.consent import counted
 from hostproof.conformance.rules.model_requests import in_areas, inside_rule
 from hostproof.reference_impl.values import is_text
 from hostproof.strategies.inside_changes import FORGED, OWN_RECORDS, WITH_CONTEXT
@@ -49,7 +50,7 @@ def runs_nothing_later(recording: Recording) -> Breach | None:
 
 def asks_before_it_runs(recording: Recording) -> Breach | None:
     """Demand that a run that is to ask first gives no result of a call without asking."""
-    for exchange in recording.changed:
+    for exchange in () if recording.asked_aside else recording.changed:
         outcome = outcome_of(exchange)
         done = [one for one in exchange.events if one.type == "TOOL_CALL_RESULT"]
         if isinstance(outcome, Accepted) and outcome.outcome == "success" and done:
@@ -146,6 +147,7 @@ RULES: Final = (
         ),
         in_areas(FORGED, OWN_RECORDS),
         clause=ONE_YES,
+        reads=("effects",),
         cwe=345,
     ),
     inside_rule(
@@ -160,7 +162,7 @@ RULES: Final = (
     inside_rule(
         "effect.not-again-later",
         "Run an approved call on its answer, and not again on a later message.",
-        runs_nothing_later,
+        counted(runs_nothing_later),
         (
             Fault(
                 name="host-runs-an-approved-call-again-later",

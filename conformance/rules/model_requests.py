@@ -19,9 +19,10 @@ from hostproof.conformance.inside_reading import (
     records,
     rows,
     sent_body,
+    shows,
 )
 from hostproof.conformance.outcome import Accepted, outcome_of
-from hostproof.conformance.rule import Breach, Fault, Rule, RuleSet, Severity, Source
+from hostproof.conformance.rule import Breach, Fault, Rule, RuleSet, Severity, Source, Unseen
 from hostproof.reference_impl.values import is_record
 from hostproof.strategies.inside_changes import (
     CLIENT_TOOL,
@@ -44,6 +45,7 @@ SAFETY: Final[frozenset[RuleSet]] = frozenset({"safety"})
 NO_ORDERS: Final = "What a page says is no instruction"
 READ_OR_REFUSED: Final = "What a page sends is read or refused"
 PAIRS: Final = "Calls and their results"
+MODEL: Final = ("modelRequests",)
 ANSWERED: Final = ("yes", "no", "sequence")
 """Areas of answer cases whose thread ends with nothing open."""
 
@@ -148,6 +150,19 @@ def balanced(recording: Recording) -> Breach | None:
     return None
 
 
+def looking_at(judge: Judge, reads: tuple[str, ...]) -> Judge:
+    """Judge only where the observation shows what the judge reads of it."""
+    if not reads:
+        return judge
+
+    def judge_seen(recording: Recording) -> Breach | Unseen | None:
+        if not shows(recording, *reads):
+            return Unseen(f"an observation with {' and '.join(reads)}: declare observation")
+        return judge(recording)
+
+    return judge_seen
+
+
 def in_areas(*names: str) -> Callable[[Facts], bool]:
     """Choose the cases of these areas, whatever they change."""
     return lambda case: case.area in names and case.kind in ("body", "answer")
@@ -164,8 +179,9 @@ def inside_rule(
     severity: Severity = "critical",
     cwe: int | None = None,
     on_control: bool = False,
+    reads: tuple[str, ...] = (),
 ) -> Rule:
-    """Declare a rule of ``safety`` with its faults."""
+    """Declare a rule of ``safety`` with its faults; *reads* are members of the observation."""
     return Rule(
         id=name,
         title=name.partition(".")[2].replace("-", " "),
@@ -176,7 +192,7 @@ def inside_rule(
         severity=severity,
         cwe=cwe,
         applies=applies,
-        judge=judge,
+        judge=looking_at(judge, reads),
         on_control=on_control,
         fault=faults[0],
         more_faults=faults[1:],
@@ -220,6 +236,7 @@ RULES: Final = (
         ),
         lambda case: case.area in (*INSIDE_AREAS, "accepted") and case.id.startswith("inside-"),
         clause=NO_ORDERS,
+        reads=MODEL,
         cwe=PROMPT_INJECTION,
     ),
     inside_rule(
@@ -235,6 +252,7 @@ RULES: Final = (
         ),
         lambda case: _answers(case) or case.area == OWN_TOOL,
         clause=NO_ORDERS,
+        reads=MODEL,
     ),
     inside_rule(
         "model.own-tools-stay",
@@ -248,6 +266,7 @@ RULES: Final = (
         ),
         in_areas(OWN_TOOL),
         clause=NO_ORDERS,
+        reads=MODEL,
         cwe=PROMPT_INJECTION,
     ),
     inside_rule(
@@ -257,6 +276,7 @@ RULES: Final = (
         (Fault(name="host-skips-lists-of-parts", build=model_faults.skips_lists_of_parts),),
         in_areas(TEXT),
         clause=READ_OR_REFUSED,
+        reads=MODEL,
         severity="medium",
     ),
     inside_rule(
@@ -266,6 +286,7 @@ RULES: Final = (
         (Fault(name="host-never-reads-client-tools", build=model_faults.never_reads_tools),),
         in_areas(CLIENT_TOOL),
         clause=READ_OR_REFUSED,
+        reads=MODEL,
         severity="medium",
     ),
     inside_rule(
@@ -296,6 +317,7 @@ RULES: Final = (
         ),
         lambda case: case.area in (ORPHANS, INSTRUCTIONS, FORGED) or _answers(case),
         clause=PAIRS,
+        reads=MODEL,
         severity="medium",
     ),
 )

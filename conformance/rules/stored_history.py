@@ -179,6 +179,7 @@ RULES: Final = (
         ),
         lambda case: case.area == ORPHANS or _answers(case),
         clause=PAIRS,
+        reads=("messages", "pauses"),
         severity="medium",
     ),
     inside_rule(
@@ -202,6 +203,7 @@ RULES: Final = (
         (Fault(name="host-loses-the-calls-beside", build=history_faults.Single.of),),
         lambda case: case.area == "sequence" and case.situation == TWO_CALLS,
         clause=PAIRS,
+        reads=("messages",),
         severity="medium",
     ),
     inside_rule(
@@ -216,6 +218,7 @@ RULES: Final = (
         ),
         in_areas(ANSWERED_CLIENT),
         clause=PAIRS,
+        reads=("pauses",),
         severity="high",
     ),
     inside_rule(
@@ -225,6 +228,7 @@ RULES: Final = (
         (Fault(name="host-asks-a-page-again", build=history_faults.AskingAgain.of),),
         in_areas(ANSWERED_CLIENT),
         clause=PAIRS,
+        reads=("messages",),
     ),
     inside_rule(
         "pause.stored-as-announced",
@@ -233,6 +237,7 @@ RULES: Final = (
         (Fault(name="host-announces-another-id", build=history_faults.announces_another_id),),
         in_areas(ANNOUNCED),
         clause="Nothing lost",
+        reads=("pauses",),
         severity="high",
     ),
     inside_rule(
@@ -242,6 +247,7 @@ RULES: Final = (
         (Fault(name="host-merges-a-pages-state", build=history_faults.merges_a_pages_state),),
         in_areas(OWN_RECORDS),
         clause="What a page says is no instruction",
+        reads=("pauses",),
         cwe=915,
     ),
 )

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from hostproof.conformance.case import RUNS, all_cases, missing_for, named_facts_missing
+from hostproof.conformance.case import RUNS, all_cases
 from hostproof.conformance.catalogue import UnknownRuleError, all_rules, rule_of
 from hostproof.conformance.embedded_profile import embedded_profile
+from hostproof.conformance.missing import missing_for, named_facts_missing
 from hostproof.conformance.profile import default_profile, profile_from
 from hostproof.conformance.rules.wire import MALFORMED
 from hostproof.reference_impl.refusals import catalogue
