@@ -49,10 +49,10 @@ def requested_run(reading: Reading) -> int | None:
 
 
 def foreign_threads(reading: Reading) -> Iterator[Found]:
-    """Find ends of runs that name another thread than the input (IN-09)."""
+    """Find ends of runs that name another thread than the input, if that names one (IN-09)."""
     asked = reading.input.get("threadId")
     for index, event in enumerate(reading.events):
-        if event.get("type") in ("RUN_STARTED", "RUN_FINISHED") and is_text(asked):
+        if event.get("type") in ("RUN_STARTED", "RUN_FINISHED") and is_text(asked) and asked:
             named = event.get("threadId")
             if is_text(named) and named != asked:
                 yield index, Breach(expected="the input's threadId", seen="another threadId")

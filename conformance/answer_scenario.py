@@ -18,7 +18,7 @@ from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Recording, Seen
 from hostproof.conformance.style import InexpressibleError
 from hostproof.reference_impl.values import Json, Record, is_record
-from hostproof.strategies.decisions import AnswerCase, entry
+from hostproof.strategies.decisions import SAYS_YES, AnswerCase, entry
 from hostproof.strategies.edits import filled
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hostproof.conformance.exchange import Exchange, Request
     from hostproof.conformance.host_under_test import HostUnderTest
     from hostproof.conformance.identifiers import Identifiers
+    from hostproof.conformance.style import Asked
 
 ENDPOINT: Final = "main"
 TWO_CALLS: Final = frozenset({"two_in_sequence", "two_at_once"})
@@ -92,8 +93,10 @@ class AnswerScenario:
         try:
             if not self.answer.asks:
                 return await self._unasked()
-            control, twin = await self._control()
-            if not isinstance(outcome_of(control), Accepted):
+            control, twin = await self._control() if self.answer.area != "both" else (None, ())
+            if control is not None and not isinstance(outcome_of(control), Accepted):
+                if self.answer.cue == "two_at_once":
+                    return Recording(case=facts, missing="two questions that can be answered")
                 return Recording(case=facts, control=control)
             changed, after, seen = await self._own(twin)
         except UnpreparedError as error:
@@ -151,6 +154,7 @@ class AnswerScenario:
             await self._set_up(thread, setup, f"setup-{number}")
         for command in answer.commands:
             await self._command(command, thread)
+        asked = thread.asked
         changed = await self._answers(thread)
         won = self._won(changed)
         owed = int(any(won)) if answer.at_once else answer.effects
@@ -171,8 +175,11 @@ class AnswerScenario:
             answered=answered,
             ended=ended,
             ended_owed=self._owed_in_the_end(owed),
-            answerable=answer.follow == "answerable",
-            unanswered=answer.resume is None and not answer.at_once,
+            answerable=answer.follow in ("answerable", "remaining"),
+            unanswered=answer.follow == "remaining"
+            or (answer.resume is None and not answer.at_once),
+            not_approved=self._not_approved(asked, thread),
+            can_tell=self.host.profile.history == "server" or not answer.sends_results,
             secrets=(*self.noted.requests, *sorted(self.noted.instructions)),
             records=tuple(
                 row for row in self.noted.decisions if row.get("request") in self.noted.requests
@@ -213,8 +220,8 @@ class AnswerScenario:
         place.note(body, exchange)
         return exchange
 
-    async def _set_up(self, thread: Conversation, sent: Json, run: str) -> None:
-        body = thread.answer(run, [sent], self.canary)
+    async def _set_up(self, thread: Conversation, sent: tuple[Record, ...], run: str) -> None:
+        body = thread.answer(run, sent, self.canary)
         exchange = await self.host.send(self._request(body))
         self.others.append(exchange)
         if self.answer.stopped:
@@ -240,7 +247,8 @@ class AnswerScenario:
         return 2 if self.answer.cue in TWO_CALLS else 1
 
     def _owed_in_the_end(self, owed: int) -> int:
-        if self.answer.follow != "answerable" or self.answer.cue in NOT_GUARDED:
+        answerable = self.answer.follow in ("answerable", "remaining")
+        if not answerable or self.answer.cue in NOT_GUARDED:
             return owed
         return self._effects_of_yes() if self.answer.cue == "two_at_once" else owed + 1
 
@@ -258,8 +266,8 @@ class AnswerScenario:
             return None
         if follow == "closed":
             await self.host.control("close-pause", thread.id)
-        if follow == "answerable":
-            body = thread.answer("after", self._right(thread), self.canary)
+        if follow in ("answerable", "remaining"):
+            body = thread.answer("after", self._still_right(thread), self.canary)
             exchange = await self.host.send(self._request(body))
             thread.note(body, exchange)
             return exchange
@@ -297,6 +305,26 @@ class AnswerScenario:
         """Write a yes to everything that is open."""
         payload: Json = "a value" if self.answer.cue in NOT_GUARDED else "{yes}"
         return [entry(payload, interruptId=place) for place in PLACES[: len(thread.asked)]]
+
+    def _still_right(self, thread: Conversation) -> list[Record]:
+        """Write a yes to what the answer left open: all of it, or what it did not cover."""
+        right = self._right(thread)
+        if self.answer.follow == "remaining" and not thread.is_open:
+            return right[len(self.answer.resume or ()) :]
+        return right
+
+    def _not_approved(self, asked: tuple[Asked, ...], thread: Conversation) -> tuple[Record, ...]:
+        """Give the arguments of those calls asked about that the answer says no yes to."""
+        approved = {
+            one["interruptId"]
+            for one in self.answer.resume or ()
+            if one.get("payload") == SAYS_YES and one["status"] == "resolved"
+        }
+        return tuple(
+            thread.shown[one.call]
+            for place, one in zip(PLACES, asked, strict=False)
+            if place not in approved and one.call in thread.shown
+        )
 
     def _conversation(self, name: str) -> Conversation:
         return Conversation.begun(self.host.profile, self.ids, self.case.id, name)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from hostproof.conformance.profile import Profile, profile_from
 from hostproof.conformance.profile_parts import RULE_SETS
 from hostproof.reference_impl.control import COMMANDS
+from hostproof.reference_impl.cues import CUES
 from hostproof.reference_impl.embedded import (
     CONTROL_PATH,
     LOOK_INSIDE,
@@ -67,6 +68,7 @@ def embedded_profile(base_url: str, tokens: Mapping[str, str]) -> Profile:
         "callers": {name: _caller(name, token) for name, token in tokens.items()},
         "endpoints": {name: _endpoint(setup) for name, setup in zip(NAMES, SETUPS, strict=True)},
         "answer": {"yes": YES, "no": NO},
+        "cues": dict(CUES),
         "waivers": [
             {"rule": rule, "kind": "by-design", "why": why, "clause": clause}
             for rule, (clause, why) in DEPARTURES.items()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from hostproof.reference_impl.agent import ReferenceAgent
-from hostproof.reference_impl.agent_steps import Paused
+from hostproof.reference_impl.agent_steps import Call, Paused
+from hostproof.reference_impl.tools import OWN_TOOLS
 from hostproof.reference_impl.values import is_record
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
-    from hostproof.reference_impl.agent_steps import Call, Resumed, Step, Turn
+    from hostproof.reference_impl.agent_steps import Resumed, Step, Turn
     from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.resume import Admitted
     from hostproof.reference_impl.values import Json, Record
@@ -130,3 +132,30 @@ class Short(WrappedAgent):
             "progress": {"position": len(turn.chain)},
         }
         return replace(turn, resumed=replace(resumed, pending=checked))
+
+
+class Repetitive(WrappedAgent):
+    """Runs every guarded call of the conversation again when a message comes."""
+
+    __slots__ = ()
+
+    async def __call__(self, turn: Turn, /) -> AsyncIterator[Step]:
+        """Yield the steps of the turn."""
+        if turn.resumed is None:
+            for call in _calls_made(turn.messages):
+                if call.tool in OWN_TOOLS and OWN_TOOLS[call.tool].guarded:
+                    turn.act(call)
+        async for step in super().__call__(turn):
+            yield step
+
+
+def _calls_made(messages: Sequence[Record]) -> list[Call]:
+    return [
+        Call(
+            id=one["id"],
+            tool=one["function"]["name"],
+            arguments=json.loads(one["function"]["arguments"]),
+        )
+        for message in messages
+        for one in message.get("toolCalls", ())
+    ]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from hostproof.conformance.caller_reading import read_callers
 from hostproof.conformance.checking import Problem, check, key_text, plain_value
 from hostproof.conformance.places import is_path, is_same_origin, joined, path_in
+from hostproof.conformance.preset import PRESET, on_its_preset
 from hostproof.conformance.profile_parts import (
     DEFAULT_SETS,
     ONE_ENDPOINT,
@@ -253,13 +254,16 @@ class Profile:
         return changed
 
 
-def load_profile(path: str | Path, *, environ: Mapping[str, str] | None = None) -> Profile:
+def load_profile(
+    path: str | Path, *, environ: Mapping[str, str] | None = None, preset: str | None = None
+) -> Profile:
     """
     Read the profile in the file *path*.
 
     Args:
         path: of a TOML file, at most 1 MiB long.
         environ: where ``${NAME}`` is looked up; the environment by default.
+        preset: the preset it stands on, in place of the one it names.
 
     Raises:
         ProfileError: it cannot be read, is no TOML, or is no profile.
@@ -268,7 +272,8 @@ def load_profile(path: str | Path, *, environ: Mapping[str, str] | None = None) 
         document = read_toml(Path(path))
     except Problem as problem:
         raise _error(str(path), problem) from None
-    return profile_from(document, name=str(path), environ=environ)
+    named = document if preset is None else {**document, PRESET: preset}
+    return profile_from(named, name=str(path), environ=environ)
 
 
 def profile_from(
@@ -289,14 +294,14 @@ def profile_from(
         ProfileError: it is no profile.
     """
     try:
-        given = _checked(mapping)
+        given = on_its_preset(_checked(mapping))
         people = read_callers(given.get("callers", {}), os.environ if environ is None else environ)
         observed, controlled = given.get("observation"), given.get("control")
         profile = Profile(
             name=name,
             callers=_with_role(people, "caller"),
             inspectors=_with_role(people, "inspector"),
-            cues=read_cues(given.get("cues")),
+            cues=read_cues(given.get("cues"), pauses="pause" in given or "answer" in given),
             history=given.get("history", {}).get("mode", "server"),
             pause=PauseStyle(**given.get("pause", {})),
             answer=read_answer(given.get("answer", {})),

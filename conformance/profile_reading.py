@@ -110,10 +110,15 @@ def _words(command: str, key: Key) -> tuple[str, ...]:
     return words
 
 
-def read_cues(given: Record | None) -> Mapping[str, str]:
-    """Read ``[cues]``; those of the reference host where there is none."""
+def read_cues(given: Record | None, *, pauses: bool) -> Mapping[str, str]:
+    """
+    Read ``[cues]``; those of the reference host where there is none.
+
+    Where the profile says how the host *pauses*, only the plain one is: no other
+    host is known to do on the rest what ours does.
+    """
     if given is None:
-        return CUES
+        return MappingProxyType({"plain": CUES["plain"]}) if pauses else CUES
     for name, text in given.items():
         if text.count(_NONCE) > 1:
             raise Problem(("cues", name), f"has {_NONCE} more than once: at most once")

@@ -83,6 +83,9 @@ class Seen:
         won: of answers sent at once, whether each that was taken was a yes.
         shown: the arguments that the page was shown for what ran, in order; ``None``
             where it was shown none.
+        not_approved: the arguments of calls that were asked about and not said yes to.
+        can_tell: whether the host can tell that a question is open: it kept it, or the
+            history that it was sent shows it.
         control: effects on the twin thread, whose pause was answered with a yes.
         control_owed: how many are owed there.
         paused: effects on the case's thread while it was paused.
@@ -101,6 +104,8 @@ class Seen:
     counted: bool = True
     won: tuple[bool, ...] = ()
     shown: tuple[Record | None, ...] = ()
+    not_approved: tuple[Record, ...] = ()
+    can_tell: bool = True
     control: tuple[Record, ...] = ()
     control_owed: int = 0
     paused: tuple[Record, ...] = ()

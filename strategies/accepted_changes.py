@@ -81,6 +81,8 @@ def _history() -> Iterator[Change]:
     for kind, message in messages.items():
         yield _accepted(f"history-{kind}", insert("/messages/0", message))
     text: Json = [{"type": "text", "text": "{plain}"}]
+    long = "{canary} " + "word " * 40_000
+    yield _accepted("message-of-200-kb", put("/messages/{last}/content", long))
     yield _accepted("content-of-one-part", put("/messages/{last}/content", text))
     yield _accepted(
         "content-in-any-script",

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
     from hostproof.reference_impl.values import Json, Record
 
-Follow = Literal["answerable", "message", "closed", "nothing"]
+Follow = Literal["answerable", "remaining", "message", "closed", "nothing"]
 """
-What must hold after the answer: the right answer is still taken; a message is
-taken; a message is taken once the operator has closed the pause; nothing is asked.
+What must hold after the answer: the right answer is still taken; so is that to what it
+left unanswered; a message is taken; a message is taken once the operator has closed the
+pause; nothing is asked.
 """
 
 YES: Final[Record] = {"approved": True, "by": "ann"}
@@ -67,7 +68,7 @@ class AnswerCase:
         id: its stable name.
         area: what it is about; rules choose their cases by it.
         cue: what brings the pause about.
-        setup: resume entries that are sent, and must be taken, before it.
+        setup: answers, each of one entry or more, that are sent and must be taken before it.
         commands: control commands before it.
         resume: the resume entries it sends.
         at_once: sets of resume entries that are sent at the same moment in its place.
@@ -91,7 +92,7 @@ class AnswerCase:
     id: str
     area: str
     cue: str = "check_in"
-    setup: tuple[Record, ...] = ()
+    setup: tuple[tuple[Record, ...], ...] = ()
     commands: tuple[str, ...] = ()
     resume: tuple[Record, ...] | None
     at_once: tuple[tuple[Record, ...], ...] = ()
@@ -235,7 +236,7 @@ def _reasons() -> Iterator[AnswerCase]:
         "spent-and-stopped",
         "already-answered",
         SAYS_YES,
-        setup=(entry(SAYS_YES),),
+        setup=((entry(SAYS_YES),),),
         stopped=True,
         follow="message",
     )
@@ -243,7 +244,7 @@ def _reasons() -> Iterator[AnswerCase]:
         "spent-by-a-no-and-stopped",
         "already-answered",
         SAYS_YES,
-        setup=(entry(SAYS_NO),),
+        setup=((entry(SAYS_NO),),),
         stopped=True,
         follow="message",
     )
@@ -323,7 +324,7 @@ def _sequences() -> Iterator[AnswerCase]:
         id="two-yes-yes",
         area="sequence",
         cue="two_in_sequence",
-        setup=(entry(SAYS_YES),),
+        setup=((entry(SAYS_YES),),),
         resume=(entry(SAYS_YES),),
         effects=2,
         follow="message",
@@ -332,7 +333,7 @@ def _sequences() -> Iterator[AnswerCase]:
         id="two-yes-no",
         area="sequence",
         cue="two_in_sequence",
-        setup=(entry(SAYS_YES),),
+        setup=((entry(SAYS_YES),),),
         resume=(entry(SAYS_NO),),
         effects=1,
         follow="message",
@@ -341,7 +342,7 @@ def _sequences() -> Iterator[AnswerCase]:
         id="two-no-yes",
         area="sequence",
         cue="two_in_sequence",
-        setup=(entry(SAYS_NO),),
+        setup=((entry(SAYS_NO),),),
         resume=(entry(SAYS_YES),),
         effects=1,
         follow="message",
@@ -350,7 +351,7 @@ def _sequences() -> Iterator[AnswerCase]:
         id="ask-then-check-in-yes-yes",
         area="sequence",
         cue="ask_then_check_in",
-        setup=(entry(SAYS_YES),),
+        setup=((entry(SAYS_YES),),),
         resume=(entry(SAYS_YES),),
         effects=1,
         follow="message",
@@ -359,10 +360,56 @@ def _sequences() -> Iterator[AnswerCase]:
         id="ask-then-check-in-yes-no",
         area="sequence",
         cue="ask_then_check_in",
-        setup=(entry(SAYS_YES),),
+        setup=((entry(SAYS_YES),),),
         resume=(entry(SAYS_NO),),
         follow="message",
     )
+
+
+SECOND: Final = "{second_interrupt}"
+"""The place of the second of two questions that are open at once."""
+
+
+def _at_once() -> Iterator[AnswerCase]:
+    def both(first: str, second: str) -> tuple[Record, ...]:
+        return entry(first), entry(second, interruptId=SECOND)
+
+    for name, entries, effects in (
+        ("yes-yes", both(SAYS_YES, SAYS_YES), 2),
+        ("yes-no", both(SAYS_YES, SAYS_NO), 1),
+        ("no-no", both(SAYS_NO, SAYS_NO), 0),
+    ):
+        yield AnswerCase(
+            id=f"both-{name}",
+            area="both",
+            cue="two_at_once",
+            resume=entries,
+            effects=effects,
+            follow="message",
+        )
+    yield AnswerCase(
+        id="yes-to-one-of-two",
+        area="partial",
+        cue="two_at_once",
+        resume=(entry(SAYS_YES),),
+        code="ERR_AWAITING_DECISION",
+        most=1,
+        follow="remaining",
+    )
+    for name, again in (
+        ("the-yes", entry(SAYS_YES)),
+        ("a-late-yes", entry(SAYS_YES, interruptId=SECOND)),
+    ):
+        yield AnswerCase(
+            id=f"both-yes-no-then-{name}",
+            area="replay",
+            cue="two_at_once",
+            setup=(both(SAYS_YES, SAYS_NO),),
+            resume=(again,),
+            code="ERR_NO_PENDING_ASK",
+            effects=1,
+            follow="message",
+        )
 
 
 def _unasked() -> Iterator[AnswerCase]:
@@ -389,7 +436,7 @@ def _replays() -> Iterator[AnswerCase]:
             yield AnswerCase(
                 id=f"{first}-then-{kind}",
                 area="replay",
-                setup=(entry(SAYS_YES if first == "yes" else SAYS_NO),),
+                setup=((entry(SAYS_YES if first == "yes" else SAYS_NO),),),
                 resume=(entry(payload),),
                 code="ERR_NO_PENDING_ASK",
                 effects=effects,
@@ -500,6 +547,7 @@ def _binding() -> Iterator[AnswerCase]:
 ANSWER_CASES: Final[tuple[AnswerCase, ...]] = (
     *_right(),
     *_sequences(),
+    *_at_once(),
     *_unasked(),
     *_required(),
     *_reasons(),

@@ -22,11 +22,13 @@ from hostproof.conformance.catalogue import UnknownRuleError, all_rules, rule_of
 from hostproof.conformance.embedded_run import EMBEDDED_NAME, embedded
 from hostproof.conformance.kept import CASES_FOLDER, KeptError
 from hostproof.conformance.opened_host import Leave
+from hostproof.conformance.preset import document_of
 from hostproof.conformance.profile import (
     PROFILE_FILE,
     ProfileError,
     default_profile,
     load_profile,
+    profile_from,
 )
 from hostproof.conformance.result import INTERRUPTED, OUR_FAULT, UNUSABLE
 from hostproof.conformance.target import TargetError
@@ -108,6 +110,11 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "profile_path",
             metavar="FILE",
             help="What the host is and can do (default: hostproof.toml, if it is here and no TARGET is given).",
+        ),
+        click.option(
+            "--preset",
+            metavar="NAME",
+            help="Take the host for one of this kind; `hostproof presets` lists them.",
         ),
         click.option(
             "--start",
@@ -196,11 +203,14 @@ def chosen_profile(given: dict[str, Any]) -> tuple[Profile, Path | None] | None:
     folder: Path | None = None
     if path is None and target is None and Path(PROFILE_FILE).exists():
         path = PROFILE_FILE
-    if path is None and target is None and given["start"] is None:
+    preset = given["preset"]
+    if path is None and target is None and given["start"] is None and preset is None:
         return None
     if path is not None:
-        profile = load_profile(path)
+        profile = load_profile(path, preset=preset)
         folder = Path(path).absolute().parent
+    elif preset is not None:
+        profile = profile_from(document_of(preset), name=f"the preset {preset}")
     else:
         profile = default_profile()
     return with_options(profile, given), folder

@@ -19,23 +19,27 @@ from hostproof.conformance.agui_faults import ends_as, unbroken
 from hostproof.conformance.agui_input_faults import skips_unknown_entries, takes_cancelled
 from hostproof.conformance.agui_reading import reading_of
 from hostproof.conformance.outcome import Accepted, Refused, outcome_of
-from hostproof.conformance.rule import Breach, Fault
+from hostproof.conformance.rule import Breach, Fault, Unseen
 from hostproof.conformance.rules.ag_ui import ag_ui_rule, named, runs_as_control
-from hostproof.conformance.rules.consent import ends_as_owed, runs_what_is_owed
+from hostproof.conformance.rules.consent import (
+    ends_as_owed,
+    runs_only_the_approved,
+    runs_what_is_owed,
+)
 from hostproof.conformance.tolerance import tolerant_plan
 from hostproof.reference_impl.values import is_record
 
 if TYPE_CHECKING:
     from hostproof.conformance.agui_reading import Reading
     from hostproof.conformance.recording import Facts, Recording
-    from hostproof.conformance.rule import Rule
+    from hostproof.conformance.rule import Judge, Rule
 
 PAGE: Final = "patterns/interrupt-resume"
 RESUMING: Final = f"{PAGE}, Resuming"
 FRONTEND: Final = "events/tool-calls, Frontend tools"
 
-UNCOVERED: Final = ("forged-words", "forged-result", "forged-history")
-"""Requests that bring no entry for the interrupt that is open."""
+UNCOVERED: Final = ("forged-words", "forged-result", "forged-history", "yes-to-one-of-two")
+"""Requests that bring no entry for an interrupt that is open."""
 
 UNKNOWN: Final = (
     "resume-with-nothing-open-main",
@@ -84,6 +88,22 @@ def never_succeeds(recording: Recording) -> Breach | None:
         if isinstance(outcome, Accepted) and outcome.outcome == "success":
             return Breach(expected="no success while an interrupt is open", seen=outcome.describe())
     return None
+
+
+def where_it_can_tell(judge: Judge) -> Judge:
+    """Judge only where the host can tell that the interrupt is open."""
+
+    def judge_told(recording: Recording) -> Breach | Unseen | None:
+        if recording.seen is not None and not recording.seen.can_tell:
+            return Unseen("a host that can tell what is open: here a history closes it")
+        return judge(recording)
+
+    return judge_told
+
+
+def performs_nothing_uncovered(recording: Recording) -> Breach | Unseen | None:
+    """Demand that nothing has run but what an entry says yes to."""
+    return runs_what_is_owed(recording) or runs_only_the_approved(recording)
 
 
 def _page_calls(reading: Reading) -> set[str]:
@@ -183,7 +203,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "int-07-no-act-on-silence",
         f"{RESUMING} (uncovered interrupt)",
         "Perform nothing on the strength of an entry that is not there.",
-        runs_what_is_owed,
+        where_it_can_tell(performs_nothing_uncovered),
         Fault(
             name="host-takes-silence-for-a-yes",
             build=faults.takes_silence_for_a_yes,
@@ -196,7 +216,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "int-08-silence-abandons-nothing",
         f"{RESUMING} (uncovered interrupt)",
         "Keep an interrupt open that a request did not answer.",
-        ends_as_owed,
+        where_it_can_tell(ends_as_owed),
         Fault(
             name="host-abandons-what-is-not-answered",
             build=faults.abandons_what_is_not_answered,
@@ -209,7 +229,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "int-09-refuses-or-asks-again",
         f"{RESUMING} (uncovered interrupt)",
         "Refuse an uncovered input before the run, or end it in the interrupt again.",
-        answered_before_the_run,
+        where_it_can_tell(answered_before_the_run),
         Fault(
             name="host-refuses-inside-the-run",
             build=faults.refuses_inside_the_run,
@@ -222,7 +242,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "int-10-no-success-while-open",
         f"{RESUMING} (uncovered interrupt)",
         "End no run as success while an interrupt that is known to be open is unanswered.",
-        never_succeeds,
+        where_it_can_tell(never_succeeds),
         Fault(
             name="host-goes-on-without-the-answer",
             build=tolerant_plan("ERR_AWAITING_DECISION"),

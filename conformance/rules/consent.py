@@ -168,13 +168,7 @@ def ends_as_owed(recording: Recording) -> Breach | None:
     refused = any(isinstance(outcome_of(one), Refused) for one in recording.changed)
     owed = seen.ended_owed
     if seen.answerable and not refused and not seen.unanswered:
-        if len(seen.ended) <= owed:
-            return None
-        return Breach(
-            expected=f"at most {_calls(owed)} run in the end",
-            seen=f"{_calls(len(seen.ended))} run",
-            place=EFFECTS,
-        )
+        return None
     outcome = outcome_of(recording.after)
     if not isinstance(outcome, Accepted):
         return Breach(
@@ -183,11 +177,43 @@ def ends_as_owed(recording: Recording) -> Breach | None:
             place="the request after",
         )
     ran = len(seen.ended)
-    if ran == owed or (seen.most is not None and not seen.answerable and ran <= seen.most):
+    if not seen.answerable or ran == owed:
         return None
     return Breach(
         expected=f"{_calls(owed)} run in the end", seen=f"{_calls(ran)} run", place=EFFECTS
     )
+
+
+def runs_nothing_later(recording: Recording) -> Breach | None:
+    """Demand that a message after the answer runs nothing of what was answered."""
+    seen = recording.seen
+    if seen is None or seen.answerable or len(seen.ended) <= len(seen.answered):
+        return None
+    return Breach(
+        expected="a later message runs nothing",
+        seen=f"{_calls(len(seen.ended) - len(seen.answered))} more run",
+        place=EFFECTS,
+    )
+
+
+def runs_only_the_approved(recording: Recording) -> Breach | Unseen | None:
+    """Demand that of several calls none has run but those that the answer says yes to."""
+    seen = recording.seen
+    for row in seen.answered if seen else ():
+        if not is_record(row.get("arguments")):
+            return Unseen("effects with their arguments")
+        if row["arguments"] in (seen.not_approved if seen else ()):
+            return Breach(
+                expected="only calls that the answer says yes to",
+                seen="a call run that it does not",
+                place=EFFECTS,
+            )
+    return None
+
+
+def each_on_its_own(recording: Recording) -> Breach | Unseen | None:
+    """Demand that several answers in one are taken, and each call runs on its own yes."""
+    return yes_runs(recording) or runs_only_the_approved(recording)
 
 
 def shows_no_secrets(recording: Recording) -> Breach | None:

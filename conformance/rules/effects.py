@@ -13,7 +13,7 @@ from typing import Final
 
 from hostproof.conformance import consent_faults as faults
 from hostproof.conformance import door_faults
-from hostproof.conformance.fault_agents import Eager, Editable
+from hostproof.conformance.fault_agents import Eager, Editable, Repetitive
 from hostproof.conformance.rule import Fault
 from hostproof.conformance.rules.consent import (
     NAMED,
@@ -25,6 +25,7 @@ from hostproof.conformance.rules.consent import (
     one_answer_wins,
     recorded_once,
     runs_at_most_once,
+    runs_nothing_later,
     runs_unasked,
     runs_what_is_owed,
     shows_no_secrets,
@@ -106,6 +107,18 @@ RULES: Final = (
         counted(runs_what_is_owed),
         Fault(name="host-takes-a-replayed-answer", build=faults.answers_again),
         areas("replay"),
+        cwe=294,
+    ),
+    consent_rule(
+        "effect.later-turn-runs-nothing",
+        "Run nothing of what was answered on a later message.",
+        counted(runs_nothing_later),
+        Fault(
+            name="host-acts-again-on-a-later-turn",
+            build=Repetitive.of,
+            shows_in=frozenset({"check_in-yes"}),
+        ),
+        areas("yes", "no", "replay", "sequence", "both"),
         cwe=294,
     ),
     consent_rule(

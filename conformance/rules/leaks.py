@@ -30,13 +30,19 @@ if TYPE_CHECKING:
 SAFETY: Final[frozenset[RuleSet]] = frozenset({"safety"})
 MOST_TIMES: Final = 4
 LEAST_BYTES: Final = 65_536
+LONG_MESSAGE: Final = "message-of-200-kb"
+"""The case whose good answer is measured too."""
 
 INSIDE: Final = re.compile(
     r"Traceback \(most recent call last\)"
     r"|File \"[^\"]+\", line \d+"
     r"|\b[A-Z][A-Za-z]*(?:Error|Exception)\b[:(] ?\S"
     r"|cannot access local variable"
-    r"|object has no attribute"
+    r"|object (?:has no attribute|does not support|is not (?:subscriptable|iterable|callable))"
+    r"|unsupported operand type|(?:list|tuple|string) index out of range"
+    r"|\btakes \d+ positional arguments?\b|\bmissing \d+ required (?:positional|keyword)"
+    r"|Cannot read propert(?:y|ies) of (?:undefined|null)|\bis not a function\b"
+    r"|runtime error: |nil pointer dereference"
     r"|\bat [\w.$<>]+ \([^()\n]+:\d+:\d+\)"
     r"|\bat [\w.$<>]+\([\w.]+\.(?:java|kt|scala):\d+\)"
     r"|goroutine \d+ \[\w+\]:|\.rb:\d+:in "
@@ -108,8 +114,9 @@ def nothing_from_inside(recording: Recording) -> Breach | None:
 
 
 def answers_in_proportion(recording: Recording) -> Breach | None:
-    """Demand that an error is not many times as long as what was sent."""
-    for exchange in _refusals(recording):
+    """Demand that no error, nor the answer to a long message, is many times what was sent."""
+    answers = recording.changed if recording.case.id == LONG_MESSAGE else _refusals(recording)
+    for exchange in answers:
         most = max(LEAST_BYTES, MOST_TIMES * len(exchange.request.body))
         if len(exchange.body) > most:
             return Breach(
@@ -248,7 +255,7 @@ RULES: Final = (
     ),
     _leak_rule(
         "amplification",
-        "Answer an error in proportion to what was sent.",
+        "Answer an error, and a long message, in proportion to what was sent.",
         answers_in_proportion,
         Fault(name="host-refuses-at-length", build=_long_refusals, shows_in=_SHOWN),
         level="guide",

@@ -110,11 +110,11 @@ async function readInput(request) {
   if (!/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")) throw new Refusal(415, "the content type must be application/json");
   const chunks = [];
   let size = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of request) {
     size += chunk.length;
-    if (size > BODY_LIMIT) throw new Refusal(413, "the body is larger than 4 MiB");
-    chunks.push(chunk);
+    if (size <= BODY_LIMIT) chunks.push(chunk); // the rest passes by, so that the connection serves on
   }
+  if (size > BODY_LIMIT) throw new Refusal(413, "the body is larger than 4 MiB");
   let body;
   try {
     body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));

@@ -1,0 +1,1 @@
+"""Profiles of hosts that people run: a preset is a profile, and nothing more."""
