@@ -246,7 +246,7 @@ REPORTS: Final[tuple[Report, ...]] = (
         "BL-054",
         "microsoft/agent-framework#6851",
         "found an approval again on a later message, and ran its call again",
-        (("effect.not-again-later", "host-runs-an-approved-call-again-later"),),
+        (("effect.later-turn-runs-nothing", "host-acts-again-on-a-later-turn"),),
     ),
     Report(
         "BL-056",
@@ -513,7 +513,7 @@ REPORTS: Final[tuple[Report, ...]] = (
         "BL-135",
         "ag-ui-protocol/ag-ui#2668",
         "never showed the call that it asked about",
-        (("effect.arguments-as-shown", "host-asks-about-a-call-it-never-showed"),),
+        (("pause.shows-its-call", "host-asks-about-a-call-it-never-showed"),),
     ),
     Report(
         "BL-136",

@@ -257,7 +257,7 @@ def finishes_after_an_error(value: Record) -> Sequence[Record]:
 
 def hides_calls(value: Record) -> Sequence[Record]:
     """Leave out the calls that a run makes."""
-    shown = ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END")
+    shown = ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "MESSAGES_SNAPSHOT")
     return [] if value["type"] in shown else [value]
 
 

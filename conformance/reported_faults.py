@@ -166,11 +166,6 @@ REPORTED: Final[Mapping[str, tuple[Fault, ...]]] = MappingProxyType(
                 resume_faults.Switching.of,
                 "yes-with-edited-arguments",
             ),
-            _fault(
-                "host-asks-about-a-call-it-never-showed",
-                input_faults.never_shows_calls,
-                "check_in-yes",
-            ),
         ),
         "effect.in-sequence": (
             _fault("host-uses-one-yes-for-all", resume_faults.OneForAll.of, "two-yes-no"),

@@ -6,14 +6,12 @@ Agents around the right one; the answer has passed the door when they see it.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hostproof.conformance.fault_agents import Eager, WrappedAgent, agent_of
 from hostproof.reference_impl.agent import ReferenceAgent
 from hostproof.reference_impl.agent_steps import (
-    Call,
     Paused,
     Resumed,
     Returned,
@@ -213,24 +211,6 @@ class Switching(WrappedAgent):
         agent = replace(self, own_tools={**self.own_tools, name: free})
         edited = replace(turn, resumed=replace(resumed, pending={**resumed.pending, "call": call}))
         async for step in ReferenceAgent.__call__(agent, edited):
-            yield step
-
-
-class Remembering(WrappedAgent):
-    """Finds an approved call in the history on a later turn, and runs it again."""
-
-    __slots__ = ()
-
-    async def __call__(self, turn: Turn, /) -> AsyncIterator[Step]:
-        """Yield the steps of the turn."""
-        if turn.resumed is None:
-            for message in turn.messages:
-                for call in message.get("toolCalls") or []:
-                    name = call["function"]["name"]
-                    if name in self.own_tools and self.own_tools[name].guarded:
-                        arguments = json.loads(call["function"]["arguments"])
-                        turn.act(Call(tool=name, arguments=arguments, id=call["id"]))
-        async for step in ReferenceAgent.__call__(self, turn):
             yield step
 
 

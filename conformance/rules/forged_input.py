@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance import forged_faults, input_faults, resume_faults
 from hostproof.conformance.agui_faults import event, inserts
-from hostproof.conformance.inside_reading import records, rows, sent_body
+from hostproof.conformance.inside_reading import calls, records, rows, sent_body
 from hostproof.conformance.outcome import Accepted, Broken, outcome_of
 from hostproof.conformance.rule import Breach, Fault
-from hostproof.conformance.rules.consent import counted
 from hostproof.conformance.rules.model_requests import in_areas, inside_rule
+from hostproof.conformance.style import PauseStyle, questions_of
 from hostproof.reference_impl.values import is_text
 from hostproof.strategies.inside_changes import FORGED, OWN_RECORDS, WITH_CONTEXT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.recording import Recording
 
 ONE_YES: Final = "One yes, one run"
@@ -32,18 +35,6 @@ def runs_nothing_inside(recording: Recording) -> Breach | None:
     return Breach(
         expected="no call run that nobody was asked about",
         seen=f"{len(effects)} run",
-        place="effects",
-    )
-
-
-def runs_nothing_later(recording: Recording) -> Breach | None:
-    """Demand that what follows an answer runs nothing that the answer already ran."""
-    seen = recording.seen
-    if seen is None or len(seen.ended) <= max(seen.ended_owed, len(seen.answered)):
-        return None
-    return Breach(
-        expected=f"{seen.ended_owed} run in the end",
-        seen=f"{len(seen.ended)} run",
         place="effects",
     )
 
@@ -89,6 +80,30 @@ def goes_on_with_context(recording: Recording) -> Breach | None:
     return None
 
 
+def shows_its_call(recording: Recording) -> Breach | None:
+    """Demand that a call that is asked about was shown on the run that asks."""
+    for exchange in recording.changed:
+        outcome = outcome_of(exchange)
+        shown = set(_calls_shown(exchange))
+        asked = questions_of(exchange, PauseStyle()) if isinstance(outcome, Accepted) else ()
+        for question in asked:
+            if question.call and question.call not in shown:
+                return Breach(
+                    expected="the call that is asked about, before the question",
+                    seen="a question about a call that was never shown",
+                    place="outcome",
+                )
+    return None
+
+
+def _calls_shown(exchange: Exchange) -> Iterator[str]:
+    for one in exchange.events:
+        if one.type in ("TOOL_CALL_START", "TOOL_CALL_CHUNK"):
+            yield str(one.members.get("toolCallId"))
+        elif one.type == "MESSAGES_SNAPSHOT":
+            yield from (call["id"] for call in calls(records(one.members.get("messages"))))
+
+
 def names_no_other_thread(recording: Recording) -> Breach | None:
     """Demand that no refusal names another thread than the request's."""
     control = recording.control
@@ -109,7 +124,7 @@ def patches_no_prototype(recording: Recording) -> Breach | None:
     """Demand that no delta of the state leads out of the state's own members."""
     for exchange in recording.exchanges:
         for index, one in enumerate(exchange.events):
-            operations = records(one.value.get("delta")) if one.type == "STATE_DELTA" else []
+            operations = records(one.members.get("delta")) if one.type == "STATE_DELTA" else []
             paths = [operation.get(name) for operation in operations for name in ("path", "from")]
             steps = {step for path in paths if is_text(path) for step in path.split("/")}
             if "__proto__" in steps or {"constructor", "prototype"} <= steps:
@@ -160,21 +175,6 @@ RULES: Final = (
         cwe=636,
     ),
     inside_rule(
-        "effect.not-again-later",
-        "Run an approved call on its answer, and not again on a later message.",
-        counted(runs_nothing_later),
-        (
-            Fault(
-                name="host-runs-an-approved-call-again-later",
-                build=resume_faults.Remembering.of,
-                shows_in=frozenset({"check_in-yes"}),
-            ),
-        ),
-        lambda case: case.kind == "answer" and case.area in ("yes", "no", "sequence"),
-        clause=ONE_YES,
-        cwe=294,
-    ),
-    inside_rule(
         "live.resumed-run-ends",
         "Bring a run that goes on after an answer to its terminal event.",
         resumed_run_ends,
@@ -198,6 +198,20 @@ RULES: Final = (
         in_areas(WITH_CONTEXT),
         clause="Nothing lost",
         severity="high",
+    ),
+    inside_rule(
+        "pause.shows-its-call",
+        "Show a call before it is asked about.",
+        shows_its_call,
+        (
+            Fault(
+                name="host-asks-about-a-call-it-never-showed",
+                build=input_faults.never_shows_calls,
+            ),
+        ),
+        lambda case: case.id == "paused-run",
+        clause=ONE_YES,
+        severity="medium",
     ),
     inside_rule(
         "leak.other-threads",

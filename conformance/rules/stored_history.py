@@ -61,10 +61,10 @@ def stored_balanced(recording: Recording) -> Breach | None:
 def one_result_each(recording: Recording) -> Breach | None:
     """Demand that no call gets more than one result in the streams of a thread."""
     told = Counter(
-        event.value["toolCallId"]
+        str(event.members["toolCallId"])
         for exchange in recording.exchanges
         for event in exchange.events
-        if event.type == "TOOL_CALL_RESULT" and is_text(event.value.get("toolCallId"))
+        if event.type == "TOOL_CALL_RESULT" and is_text(event.members.get("toolCallId"))
     )
     if not told or max(told.values()) == 1:
         return None
