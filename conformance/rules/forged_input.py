@@ -16,7 +16,7 @@ from hostproof.conformance.rule import Breach, Fault
 from hostproof.conformance.rules.model_requests import in_areas, inside_rule
 from hostproof.conformance.style import PauseStyle, questions_of
 from hostproof.reference_impl.values import is_text
-from hostproof.strategies.inside_changes import FORGED, OWN_RECORDS, WITH_CONTEXT
+from hostproof.strategies.inside_changes import FORGED, WITH_CONTEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,7 +160,7 @@ RULES: Final = (
                 ),
             ),
         ),
-        in_areas(FORGED, OWN_RECORDS),
+        in_areas(FORGED),
         clause=ONE_YES,
         reads=("effects",),
         cwe=345,
