@@ -19,7 +19,6 @@ from hostproof.conformance.fault_sessions import SessionsAround
 from hostproof.conformance.inside_reading import records
 from hostproof.reference_impl.agent import ReferenceAgent
 from hostproof.reference_impl.agent_steps import Call, Called, Paused, Returned
-from hostproof.reference_impl.sessions import StoredPause
 from hostproof.reference_impl.values import is_record
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from hostproof.reference_impl.host_parts import HostParts
     from hostproof.reference_impl.ledger import Spent
     from hostproof.reference_impl.scripted_model import ModelReply, ModelRequest
-    from hostproof.reference_impl.sessions import StoredThread, ThreadKey
+    from hostproof.reference_impl.sessions import StoredPause, StoredThread, ThreadKey
     from hostproof.reference_impl.values import Record
 
 SHOWN: str = "live-"
@@ -213,6 +212,8 @@ class ClaimsKept(SessionsAround):
 
     def save(self, key: ThreadKey, said: Sequence[Record], pause: StoredPause | None) -> None:
         """Add messages, and the pause of the state."""
+        from hostproof.reference_impl.sessions import StoredPause  # noqa: PLC0415 - it needs a host
+
         state = sent().get("state")
         claimed = state.get("pending") if is_record(state) else None
         if pause is None and is_record(claimed):

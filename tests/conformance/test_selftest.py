@@ -34,11 +34,11 @@ def test_every_fault_is_caught_and_the_unbroken_host_passes():
 
 
 def test_a_rule_that_never_fails_is_reported_as_missed():
-    blind = replace(RULES["reader.thread-id"], judge=lambda _recording: None)
+    blind = replace(RULES["reader.run-id"], judge=lambda _recording: None)
     result = selftest([blind])
     assert not result.holds
     (missed,) = result.missed
-    assert (missed.rule.id, missed.verdict.verdict) == ("reader.thread-id", "passed")
+    assert (missed.rule.id, missed.verdict.verdict) == ("reader.run-id", "passed")
     assert result.false_alarms == []
 
 
@@ -46,7 +46,7 @@ def test_a_rule_that_always_fails_is_a_false_alarm():
     def always(_recording: Recording) -> Breach:
         return Breach(expected="more", seen="less")
 
-    result = selftest([replace(RULES["reader.thread-id"], judge=always)])
+    result = selftest([replace(RULES["reader.run-id"], judge=always)])
     assert not result.holds
     assert [alarm.verdict for alarm in result.false_alarms] == ["failed"]
     assert result.missed == []
