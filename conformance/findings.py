@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.curl import curl_line, needs_file
+from hostproof.conformance.gate import MOST_REPEATED
 from hostproof.conformance.kept import CASES_FOLDER, body_file, keep
 from hostproof.conformance.kept_case import KeptCase, KeptExchange, KeptRequest, kept_id
 from hostproof.conformance.places import joined
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 MAX_SHOWN_BODY: Final = 4_000
 MAX_EXCERPT: Final = 2_000
-MAX_KEPT_A_RULE: Final = 10
+MAX_KEPT_A_RULE: Final = MOST_REPEATED
 """Findings of one rule that are kept and shown; the rest are counted."""
 
 MAX_WORDS: Final = 400

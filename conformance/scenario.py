@@ -24,6 +24,7 @@ from hostproof.conformance.conversation import (
 from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Recording
 from hostproof.conformance.style import InexpressibleError, open_calls, questions_of
+from hostproof.reference_impl.values import is_record
 from hostproof.strategies.changes import Change
 from hostproof.strategies.decisions import entry
 from hostproof.strategies.edits import edited
@@ -185,7 +186,10 @@ class Scenario:
         }
         if "repeat" in self.host.profile.cues:
             slots["repeat"] = thread.cue("repeat", "repeat")
-        return self._request(edited(good, change.edits, slots))
+        body = edited(good, change.edits, slots)
+        if self.case.situation == "question" and asking_cue(self.host.profile) != "question":
+            body = _with_the_hosts_yes(body, self.canary, thread.words.yes)
+        return self._request(body)
 
     def _wire_request(self, change: WireChange, text: bytes) -> Request:
         caller: tuple[tuple[str, str], ...] | None = None
@@ -252,6 +256,18 @@ def paused(thread: Conversation, body: Record, exchange: Exchange, *, client: bo
     if len(calls) != 1:
         raise UnpreparedError("the cue for a page's tool left not one call open")
     thread.client_call = calls[0]
+
+
+def _with_the_hosts_yes(body: Json, marker: str, yes: Json) -> Json:
+    """Put the host's yes where a table's answer is the marker: a consent gate takes no marker."""
+    entries = body.get("resume") if is_record(body) else None
+    if not isinstance(entries, list):
+        return body
+    said = [
+        {**one, "payload": yes} if is_record(one) and one.get("payload") == marker else one
+        for one in entries
+    ]
+    return {**body, "resume": said}
 
 
 def _wrong_like(value: str, canary: str) -> str:

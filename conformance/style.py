@@ -261,8 +261,18 @@ def worded(payload: Json, words: Words, schema: Json = None) -> Json:
 
 
 def _offered(schema: Json) -> set[str]:
-    members = schema.get("properties") if is_record(schema) else None
-    return set(members) if is_record(members) else set()
+    """Name every member that a schema speaks of, at any depth."""
+    named: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += one
+        elif is_record(one):
+            members = one.get("properties")
+            named |= members.keys() if is_record(members) else set()
+            waiting += one.values()
+    return named
 
 
 def answer_members(style: AnswerStyle, entries: Sequence[Record]) -> Record:

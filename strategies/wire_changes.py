@@ -172,6 +172,15 @@ def _texts() -> Iterator[WireChange]:
         _value("paired-surrogates", b'"\\ud83d\\ude00"', None),
         _value("escaped-nul", b'"\\u0000"', None),
     )
+    for member in ("threadId", "runId"):
+        name = f'"{member}":"'.encode()
+        yield WireChange(
+            id=f"lone-surrogate-in-{member}",
+            code=code,
+            op="replace",
+            find=name,
+            put=name + b"\\ud800",
+        )
     yield WireChange(
         id="thread-named-twice",
         code=code,
