@@ -198,18 +198,20 @@ def asks_again_for_another_answer(parts: HostParts) -> HostParts:
     """Begin the turn again where an answer names no interrupt that is open."""
     sessions = parts.sessions
 
-    def again(request: Record, held: Held, right: PlanAgain) -> Plan[PageTool]:
-        thread = request["threadId"]
+    def mend(body: Record) -> Record:
         said = [
             message
             for key, _pause in sessions.pauses()
-            if key.thread == thread
+            if key.thread == body.get("threadId")
             for message in sessions.load(key).messages
             if message["role"] == "user"
         ]
-        return right({**request, "resume": None, "messages": said[-1:]}, type(held)())
+        return {**body, "messages": said[-1:]} if body.get("resume") and said else body
 
-    return replanning(parts, again, "ERR_UNKNOWN_INTERRUPT")
+    def again(request: Record, held: Held, right: PlanAgain) -> Plan[PageTool]:
+        return right({**request, "resume": None}, type(held)())
+
+    return replanning(noting(parts, mend), again, "ERR_UNKNOWN_INTERRUPT")
 
 
 def answers_with_nothing(parts: HostParts) -> HostParts:
