@@ -137,7 +137,7 @@ class AnswerScenario:
         thread = await self._paused("twin")
         exchange = await self._yes(thread, 0)
         for at in range(MOST_PAUSES):
-            if not thread.is_open:
+            if not thread.is_open or not isinstance(outcome_of(exchange), Accepted):
                 break
             exchange = await self._yes(thread, at + 1)
         return exchange, await self._look(thread)

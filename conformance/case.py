@@ -18,6 +18,7 @@ from hostproof.strategies.ag_ui_changes import AG_UI_CHANGES, AG_UI_WIRE_CHANGES
 from hostproof.strategies.changes import Change
 from hostproof.strategies.decisions import ANSWER_CASES, AnswerCase
 from hostproof.strategies.edits import filled
+from hostproof.strategies.inside_changes import INSIDE_CHANGES
 from hostproof.strategies.plan_changes import PLAN_CHANGES
 from hostproof.strategies.reader_changes import READER_CHANGES
 from hostproof.strategies.wire_changes import WIRE_CHANGES, WireChange
@@ -122,7 +123,13 @@ def all_cases() -> tuple[Case, ...]:
     ]
     bodies = [
         Case(id=change.id, area=change.area, change=change)
-        for table in (ACCEPTED_CHANGES, READER_CHANGES, PLAN_CHANGES, AG_UI_CHANGES)
+        for table in (
+            ACCEPTED_CHANGES,
+            READER_CHANGES,
+            PLAN_CHANGES,
+            AG_UI_CHANGES,
+            INSIDE_CHANGES,
+        )
         for change in table
     ]
     answers = [Case(id=answer.id, area=answer.area, change=answer) for answer in ANSWER_CASES]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from hostproof.conformance.reported_faults import REPORTED
 from hostproof.conformance.rules import (
     ag_ui_grammar,
     ag_ui_input,
@@ -16,11 +18,14 @@ from hostproof.conformance.rules import (
     ag_ui_transport,
     door,
     effects,
+    forged_input,
     host,
     leaks,
     live,
+    model_requests,
     plan,
     reader,
+    stored_history,
     wire,
 )
 
@@ -42,8 +47,11 @@ def all_rules() -> Mapping[str, Rule]:
         for module in (
             live,
             effects,
+            forged_input,
             door,
             leaks,
+            model_requests,
+            stored_history,
             wire,
             ag_ui_grammar,
             ag_ui_input,
@@ -57,7 +65,13 @@ def all_rules() -> Mapping[str, Rule]:
         )
         for rule in module.RULES
     ]
-    return MappingProxyType({rule.id: rule for rule in rules})
+    return MappingProxyType({rule.id: _with_reported(rule) for rule in rules})
+
+
+def _with_reported(rule: Rule) -> Rule:
+    """Add to a rule the faults that people have reported."""
+    more = REPORTED.get(rule.id, ())
+    return replace(rule, more_faults=(*rule.more_faults, *more)) if more else rule
 
 
 def rule_of(rule_id: str) -> Rule:

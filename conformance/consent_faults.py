@@ -108,6 +108,21 @@ def any_threads_pause(parts: HostParts) -> HostParts:
     return replace(parts, sessions=AnyThreads(parts.sessions))
 
 
+class AnyPause(SessionsAround):
+    """Sessions in which an idle thread finds the newest pause of anyone."""
+
+    def load(self, key: ThreadKey) -> StoredThread:
+        """Find a pause, whoever's and wherever it is."""
+        stored = self.inner.load(key)
+        others = [pause for where, pause in self.inner.pauses() if where != key]
+        return stored if stored.pause or not others else replace(stored, pause=others[-1])
+
+
+def anyones_pause_anywhere(parts: HostParts) -> HostParts:
+    """Let any caller answer any pause from any thread."""
+    return replace(runs_a_changed_call(parts), sessions=AnyPause(parts.sessions))
+
+
 def takes_page_results(parts: HostParts) -> HostParts:
     """Take a page's tool message as approval of the pause it names."""
     from hostproof.reference_impl.turn import AnswerTurn, Plan  # noqa: PLC0415

@@ -1,8 +1,8 @@
 """
-A rule: one thing a host must do, with its source, how it is judged, and its seeded fault.
+A rule: one thing a host must do, with its source, how it is judged, and its seeded faults.
 
-A rule is a function over one recording, declared where it stands; the fault
-that breaks it stands beside it. Everything else (the docs, the reports, the
+A rule is a function over one recording, declared where it stands; the faults
+that break it stand beside it. Everything else (the docs, the reports, the
 self-test, the coverage) is made from the declaration.
 """
 
@@ -99,7 +99,8 @@ class Rule:
         judge: judges one recording.
         on_control: whether it judges even where the control run failed.
         contractual: whether its answer hangs on the facts an endpoint declares.
-        fault: its seeded fault.
+        fault: its first seeded fault.
+        more_faults: others that break it, each in a way of its own.
     """
 
     id: str
@@ -115,3 +116,9 @@ class Rule:
     fault: Fault
     on_control: bool = False
     contractual: bool = False
+    more_faults: tuple[Fault, ...] = ()
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Every seeded fault of it."""
+        return (self.fault, *self.more_faults)

@@ -37,7 +37,7 @@ def rules_page() -> str:
         rules = [rule for rule in all_rules().values() if rule_set in rule.sets]
         lines += [f"## {rule_set}", "", ABOUT[rule_set], ""]
         lines += [
-            "| rule | demand | level | severity | source | seeded fault |",
+            "| rule | demand | level | severity | source | seeded faults |",
             "|---|---|---|---|---|---|",
         ]
         lines += [_row(rule) for rule in rules]
@@ -53,9 +53,10 @@ def rules_page() -> str:
 def _row(rule: Rule) -> str:
     cwe = "" if rule.cwe is None else f", CWE-{rule.cwe}"
     source = f"{rule.source.document}, {rule.source.clause}"
+    faults = ", ".join(f"`{fault.name}`" for fault in rule.faults)
     return (
         f"| `{rule.id}` | {rule.demand} | {rule.level} | {rule.severity}{cwe} | {source} "
-        f"| `{rule.fault.name}` |"
+        f"| {faults} |"
     )
 
 

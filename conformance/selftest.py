@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hostproof.conformance.profile import Profile
-    from hostproof.conformance.rule import Rule
+    from hostproof.conformance.rule import Fault, Rule
 
 FAULTY_LIMITS: Final = Limits(
     deadline_seconds=1.0, head_seconds=0.5, max_bytes=1_000_000, grace_seconds=0.3
@@ -30,14 +30,16 @@ FAULTY_LIMITS: Final = Limits(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultResult:
     """
-    What a rule said of the host with its own fault.
+    What a rule said of the host with a fault of its own.
 
     Attributes:
         rule: the rule.
+        fault: the fault.
         verdict: its verdict; ``failed`` means that the fault is caught.
     """
 
     rule: Rule
+    fault: Fault
     verdict: RuleVerdict
 
     @property
@@ -73,11 +75,12 @@ def selftest(
     rules: Sequence[Rule], progress: Callable[[int, int, str], None] = lambda *_told: None
 ) -> SelftestResult:
     """
-    Run the gate on the unbroken host, then each rule on the host with its fault.
+    Run the gate on the unbroken host, then each rule on the host with each of its faults.
 
     What the reference breaks by design is tried on the variant that keeps it.
     """
-    total = len(rules) + 1
+    seeded = [(rule, fault) for rule in rules for fault in rule.faults]
+    total = len(seeded) + 1
     kept = [rule for rule in rules if rule.fault.mended is None]
     with embedded() as profile:
         unbroken = asyncio.run(_verdicts(profile, kept, frozenset(), None))
@@ -87,11 +90,11 @@ def selftest(
                 unbroken += asyncio.run(_verdicts(profile, [rule], rule.fault.shows_in, None))
     progress(1, total, "the unbroken host")
     results = []
-    for at, rule in enumerate(rules):
-        with embedded(rule.fault.build) as profile:
-            (verdict,) = asyncio.run(_verdicts(profile, [rule], rule.fault.shows_in, FAULTY_LIMITS))
-        results.append(FaultResult(rule=rule, verdict=verdict))
-        progress(at + 2, total, rule.fault.name)
+    for at, (rule, fault) in enumerate(seeded):
+        with embedded(fault.build) as profile:
+            (verdict,) = asyncio.run(_verdicts(profile, [rule], fault.shows_in, FAULTY_LIMITS))
+        results.append(FaultResult(rule=rule, fault=fault, verdict=verdict))
+        progress(at + 2, total, fault.name)
     return SelftestResult(unbroken=tuple(unbroken), faults=tuple(results))
 
 

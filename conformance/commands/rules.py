@@ -35,7 +35,7 @@ def described(rule: Rule) -> str:
         "level": f"{rule.level}, severity {rule.severity}{cwe}",
         "sets": ", ".join(sorted(rule.sets)),
         "source": f"{rule.source.document}, {rule.source.clause}",
-        "fault": rule.fault.name,
+        "fault" if len(rule.faults) == 1 else "faults": ", ".join(one.name for one in rule.faults),
     }
     lines = [
         *_wrapped(f"{rule.id}: ", rule.title),

@@ -34,12 +34,12 @@ def selftest(only: tuple[str, ...], *, verbose: bool, quiet: bool) -> None:
         seconds = time.monotonic() - begun
         for alarm in result.false_alarms:
             click.echo(f"false alarm: {alarm.rule.id} {alarm.verdict} on the unbroken host")
-        for fault in result.missed:
-            click.echo(f"missed: {fault.rule.fault.name} ({fault.rule.id} {fault.verdict.verdict})")
+        for missed in result.missed:
+            click.echo(f"missed: {missed.fault.name} ({missed.rule.id} {missed.verdict.verdict})")
         if verbose:
-            for fault in result.faults:
-                mark = "caught" if fault.is_caught else "MISSED"
-                click.echo(f"{mark}  {fault.rule.id:28} {fault.rule.fault.name}")
+            for tried in result.faults:
+                mark = "caught" if tried.is_caught else "MISSED"
+                click.echo(f"{mark}  {tried.rule.id:28} {tried.fault.name}")
         caught = len(result.faults) - len(result.missed)
         passed = len(result.unbroken) - len(result.false_alarms)
         click.echo(

@@ -135,7 +135,7 @@ def fault_of(name: str) -> Fault:
     Raises:
         UnknownRuleError: there is none.
     """
-    faults = {rule.fault.name: rule.fault for rule in all_rules().values()}
+    faults = {fault.name: fault for rule in all_rules().values() for fault in rule.faults}
     if name in faults:
         return faults[name]
     near = difflib.get_close_matches(name, faults, n=1, cutoff=0.3)

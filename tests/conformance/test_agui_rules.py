@@ -16,6 +16,7 @@ from hostproof.conformance.gate import judged
 from hostproof.conformance.json_patch import PatchError, PatchTooLargeError, patched
 from hostproof.conformance.profile import default_profile
 from hostproof.conformance.recording import Seen
+from hostproof.conformance.rule import Breach
 from hostproof.conformance.rules import ag_ui_grammar, ag_ui_shapes
 from hostproof.conformance.rules_page import rules_page
 from tests.conformance import test_agui_shapes as shapes
@@ -465,7 +466,7 @@ def test_what_is_wrong_fails_and_says_how(name):
     for number, one in enumerate(ALL[name][1]):
         assert rule.applies(one.case)
         breach = rule.judge(one)
-        assert breach is not None, number
+        assert isinstance(breach, Breach), number
         assert breach.expected != breach.seen
         assert CANARY not in breach.seen
 
@@ -506,7 +507,9 @@ def test_the_place_of_a_breach_names_the_request_where_there_are_several():
     rule = RULES["ag-ui.str-02-content-of-the-open"]
     wrong = stream(STARTED, TEXT[1], FINISHED)
     alone, later = of("plain-run", wrong), of("plain-run", ran(), after=wrong)
-    places = [breach and breach.place for breach in map(rule.judge, (alone, later))]
+    places = [
+        breach.place for breach in map(rule.judge, (alone, later)) if isinstance(breach, Breach)
+    ]
     assert places == ["events[1]", "request 2: events[1]"]
 
 

@@ -57,17 +57,19 @@ def test_every_code_has_a_rule_that_judges_it_by_name(code):
 def test_every_rule_has_a_case_a_source_and_a_fault(rule):
     cases = [case for case in all_cases() if rule.applies(case.facts())]
     assert cases
-    assert rule.fault.name
     assert rule.source.document
     assert rule.source.clause
     assert rule.demand.endswith(".")
     assert rule.sets
     shown = {case.id for case in cases}
-    assert rule.fault.shows_in <= shown, "a fault shows in a case that its rule does not judge"
+    for fault in rule.faults:
+        assert fault.name
+        assert fault.shows_in <= shown, "a fault shows in a case that its rule does not judge"
+    assert not any(fault.mended for fault in rule.more_faults)
 
 
 def test_every_fault_has_a_name_of_its_own():
-    names = [rule.fault.name for rule in RULES]
+    names = [fault.name for rule in RULES for fault in rule.faults]
     assert len(set(names)) == len(names)
 
 

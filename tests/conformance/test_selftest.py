@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hostproof.conformance.catalogue import all_rules
+from hostproof.conformance.commands.serve import fault_of
 from hostproof.conformance.embedded_run import embedded
 from hostproof.conformance.gate import Gate
 from hostproof.conformance.opened_host import Leave, opened_host
@@ -24,19 +25,20 @@ RULES = all_rules()
 def test_every_fault_is_caught_and_the_unbroken_host_passes():
     told: list[tuple[int, int, str]] = []
     result = selftest(list(RULES.values()), lambda *one: told.append(one))
-    assert [fault.rule.id for fault in result.missed] == []
+    assert [missed.fault.name for missed in result.missed] == []
     assert [(alarm.rule.id, alarm.verdict) for alarm in result.false_alarms] == []
     assert result.holds
-    assert [fault.rule.id for fault in result.faults] == list(RULES)
-    assert [done for done, _, _ in told] == list(range(1, len(RULES) + 2))
+    seeded = [fault for rule in RULES.values() for fault in rule.faults]
+    assert [tried.fault for tried in result.faults] == seeded
+    assert [done for done, _, _ in told] == list(range(1, len(seeded) + 2))
 
 
 def test_a_rule_that_never_fails_is_reported_as_missed():
-    blind = replace(RULES["reader.thread-id"], judge=lambda _recording: None)
+    blind = replace(RULES["reader.run-id"], judge=lambda _recording: None)
     result = selftest([blind])
     assert not result.holds
     (missed,) = result.missed
-    assert (missed.rule.id, missed.verdict.verdict) == ("reader.thread-id", "passed")
+    assert (missed.rule.id, missed.verdict.verdict) == ("reader.run-id", "passed")
     assert result.false_alarms == []
 
 
@@ -44,7 +46,7 @@ def test_a_rule_that_always_fails_is_a_false_alarm():
     def always(_recording: Recording) -> Breach:
         return Breach(expected="more", seen="less")
 
-    result = selftest([replace(RULES["reader.thread-id"], judge=always)])
+    result = selftest([replace(RULES["reader.run-id"], judge=always)])
     assert not result.holds
     assert [alarm.verdict for alarm in result.false_alarms] == ["failed"]
     assert result.missed == []
@@ -54,6 +56,13 @@ def test_a_fault_that_breaks_nothing_is_missed():
     harmless = Fault(name="does-nothing", build=lambda parts: parts)
     result = selftest([replace(RULES["host.method"], fault=harmless)])
     assert [fault.verdict.verdict for fault in result.missed] == ["passed"]
+
+
+def test_each_fault_of_a_rule_is_tried():
+    harmless = Fault(name="does-nothing", build=lambda parts: parts)
+    result = selftest([replace(RULES["host.method"], more_faults=(harmless,))])
+    assert [tried.is_caught for tried in result.faults] == [True, False]
+    assert [missed.fault.name for missed in result.missed] == ["does-nothing"]
 
 
 def test_a_fault_that_breaks_everything_is_no_proof():
@@ -71,8 +80,7 @@ def test_a_fault_that_breaks_everything_is_no_proof():
 @pytest.mark.parametrize("fault", ["host-takes-edited-arguments", "host-acts-before-asking"])
 def test_a_fault_of_the_agent_spoils_no_control_of_other_rules(fault):
     """The host with one fault is the right one in all else, so that nothing is inconclusive."""
-    build = next(rule.fault.build for rule in RULES.values() if rule.fault.name == fault)
-    assert build is not None
+    build = fault_of(fault).build
 
     async def verdicts():
         with embedded(build) as profile:
