@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FAULTY_LIMITS: Final = Limits(
     deadline_seconds=4.0, head_seconds=3.0, max_bytes=1_000_000, grace_seconds=0.3
 )
-"""Limits for a host that is broken on purpose: nothing of ours takes this long, even on a busy machine."""
+"""Limits for a host that is broken on purpose: nothing of ours takes this long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
