@@ -17,9 +17,10 @@ from hostproof.conformance.target import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from hostproof.conformance.profile import Profile
-    from hostproof.conformance.rule import Rule
+    from hostproof.conformance.rule import Rule, StyledBuild
 
 FAULTY_LIMITS: Final = Limits(
     deadline_seconds=1.0, head_seconds=0.5, max_bytes=1_000_000, grace_seconds=0.3
@@ -75,24 +76,44 @@ def selftest(
     """
     Run the gate on the unbroken host, then each rule on the host with its fault.
 
-    What the reference breaks by design is tried on the variant that keeps it.
+    What the reference breaks by design is tried on the variant that keeps it, and what
+    it cannot be judged by on the styled host.
     """
     total = len(rules) + 1
-    kept = [rule for rule in rules if rule.fault.mended is None]
+    kept = [rule for rule in rules if rule.fault.mended is None and rule.fault.styled is None]
     with embedded() as profile:
         unbroken = asyncio.run(_verdicts(profile, kept, frozenset(), None))
     for rule in rules:
-        if rule.fault.mended is not None:
-            with embedded(rule.fault.mended) as profile:
+        if rule not in kept:
+            with _right_for(rule) as profile:
                 unbroken += asyncio.run(_verdicts(profile, [rule], rule.fault.shows_in, None))
     progress(1, total, "the unbroken host")
     results = []
     for at, rule in enumerate(rules):
-        with embedded(rule.fault.build) as profile:
+        with _wrong_for(rule) as profile:
             (verdict,) = asyncio.run(_verdicts(profile, [rule], rule.fault.shows_in, FAULTY_LIMITS))
         results.append(FaultResult(rule=rule, verdict=verdict))
         progress(at + 2, total, rule.fault.name)
     return SelftestResult(unbroken=tuple(unbroken), faults=tuple(results))
+
+
+def _right_for(rule: Rule) -> AbstractContextManager[Profile]:
+    """Serve the host that keeps a rule."""
+    return embedded(rule.fault.mended) if rule.fault.styled is None else _styled(None)
+
+
+def _wrong_for(rule: Rule) -> AbstractContextManager[Profile]:
+    """Serve the host with a rule's fault."""
+    wrong = rule.fault.styled
+    return embedded(rule.fault.build) if wrong is None else _styled(wrong)
+
+
+def _styled(fault: StyledBuild | None) -> AbstractContextManager[Profile]:
+    """Serve the styled host in its usual style; what it needs is there, or nothing is served."""
+    from hostproof.conformance.styled_run import styled  # noqa: PLC0415
+    from hostproof.reference_impl.styled_setup import StyledSetup  # noqa: PLC0415
+
+    return styled(StyledSetup(), fault)
 
 
 async def _verdicts(

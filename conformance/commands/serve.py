@@ -135,7 +135,11 @@ def fault_of(name: str) -> Fault:
     Raises:
         UnknownRuleError: there is none.
     """
-    faults = {rule.fault.name: rule.fault for rule in all_rules().values()}
+    faults = {
+        rule.fault.name: rule.fault
+        for rule in all_rules().values()
+        if rule.fault.build is not None  # the others are another host's
+    }
     if name in faults:
         return faults[name]
     near = difflib.get_close_matches(name, faults, n=1, cutoff=0.3)
