@@ -170,7 +170,7 @@ class AnswerScenario:
             won=won,
             shown=tuple(thread.shown_for(row) for row in answered),
             control=control,
-            control_owed=self._effects_of_yes(),
+            control_owed=0 if self.answer.area == "both" else self._effects_of_yes(),
             paused=paused,
             answered=answered,
             ended=ended,
