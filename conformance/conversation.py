@@ -171,7 +171,7 @@ class Conversation:
         Raises:
             InexpressibleError: the host's style has no place for them.
         """
-        members = answer_members(self.profile.answer, self.filled(entries, canary))
+        members = answer_members(self.profile.answer, self.filled(entries, canary), self.asked)
         messages = [
             {"id": self.ids.uuid(self.case, self.id, run, "answer", str(at)), **message}
             for at, message in enumerate(members.pop("messages", []))
@@ -219,14 +219,20 @@ class Conversation:
 
     def _note_calls(self, exchange: Exchange) -> None:
         pieces: dict[str, str] = {}
+        chunked = ""
         for event in exchange.events:
             call_id = event.members.get("toolCallId")
-            if event.type in CALLS and is_text(call_id):
+            if event.type == "TOOL_CALL_CHUNK":
+                # A later chunk need not name the call that it goes on with.
+                call_id = chunked = call_id if is_text(call_id) else chunked
+            if not is_text(call_id) or not call_id:
+                continue
+            if event.type in CALLS:
                 pieces.setdefault(call_id, "")
                 name = event.members.get("toolCallName")
                 if is_text(name):
                     self.tools[call_id] = name
-            if event.type in PIECES and is_text(call_id):
+            if event.type in PIECES:
                 pieces[call_id] = pieces.get(call_id, "") + str(event.members.get("delta", ""))
         for call_id, text in pieces.items():
             self.shown[call_id] = _arguments(text)

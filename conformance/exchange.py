@@ -18,8 +18,12 @@ from typing import Final, Literal, NoReturn, TypeAlias
 
 from hostproof.reference_impl.values import MISSING, Json, Record, is_record, is_text
 
-MAX_LEVELS: Final = 128
-"""Deepest JSON that is read; what lies deeper counts as no JSON, so that rules may recurse."""
+MAX_LEVELS: Final = 160
+"""
+Deepest JSON that is read; what lies deeper counts as no JSON, so that rules may recurse.
+
+What we send nests to 128, and a host may echo it inside an event.
+"""
 
 TERMINAL_TYPES: Final = frozenset({"RUN_FINISHED", "RUN_ERROR"})
 """Types of the events that end a run."""

@@ -437,7 +437,7 @@ REPORTS: Final[tuple[Report, ...]] = (
         "ag-ui-protocol/ag-ui#1581",
         "stored a call after its events had gone out, and dropped the answer that came in between",
         (),
-        "whether a pause is stored before or after its last event, which no look inside can tell apart",
+        "whether a pause is stored before its last event: no look inside comes in between",
     ),
     Report(
         "BL-098",

@@ -16,6 +16,7 @@ from hostproof.conformance.recording import Facts, Recording
 
 if TYPE_CHECKING:
     from hostproof.reference_impl.host_parts import HostParts
+    from hostproof.reference_impl.styled_parts import StyledParts
 
 Level = Literal["must", "should", "guide"]
 Severity = Literal["low", "medium", "high", "critical"]
@@ -60,6 +61,7 @@ Judge: TypeAlias = Callable[[Recording], Breach | Unseen | None]
 """Reads one recording; gives the breach, what it lacks, or ``None`` where the rule holds."""
 
 Build: TypeAlias = "Callable[[HostParts], HostParts]"
+StyledBuild: TypeAlias = "Callable[[StyledParts], StyledParts]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,16 +71,19 @@ class Fault:
 
     Attributes:
         name: what it does wrong.
-        build: replaces parts of the right host.
+        build: replaces parts of the right host; ``None`` where it is the styled host's.
         shows_in: cases in which it shows; empty means all of the rule's.
         mended: for a rule that the right host breaks by design, the variant that
             keeps it; the fault is then the right host as it is.
+        styled: for a rule that the right host cannot be judged by (it asks one thing at
+            a time), what replaces parts of the right styled host.
     """
 
     name: str
-    build: Build
+    build: Build | None = None
     shows_in: frozenset[str] = frozenset()
     mended: Build | None = None
+    styled: StyledBuild | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

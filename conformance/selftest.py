@@ -17,12 +17,13 @@ from hostproof.conformance.target import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from hostproof.conformance.profile import Profile
-    from hostproof.conformance.rule import Fault, Rule
+    from hostproof.conformance.rule import Fault, Rule, StyledBuild
 
 FAULTY_LIMITS: Final = Limits(
-    deadline_seconds=1.0, head_seconds=0.5, max_bytes=1_000_000, grace_seconds=0.3
+    deadline_seconds=4.0, head_seconds=3.0, max_bytes=1_000_000, grace_seconds=0.3
 )
 """Limits for a host that is broken on purpose: nothing of ours takes this long."""
 
@@ -77,25 +78,44 @@ def selftest(
     """
     Run the gate on the unbroken host, then each rule on the host with each of its faults.
 
-    What the reference breaks by design is tried on the variant that keeps it.
+    What the reference breaks by design is tried on the variant that keeps it, and what
+    it cannot be judged by on the styled host.
     """
     seeded = [(rule, fault) for rule in rules for fault in rule.faults]
     total = len(seeded) + 1
-    kept = [rule for rule in rules if rule.fault.mended is None]
+    kept = [rule for rule in rules if rule.fault.mended is None and rule.fault.styled is None]
     with embedded() as profile:
         unbroken = asyncio.run(_verdicts(profile, kept, frozenset(), None))
     for rule in rules:
-        if rule.fault.mended is not None:
-            with embedded(rule.fault.mended) as profile:
+        if rule not in kept:
+            with _right_for(rule) as profile:
                 unbroken += asyncio.run(_verdicts(profile, [rule], rule.fault.shows_in, None))
     progress(1, total, "the unbroken host")
     results = []
     for at, (rule, fault) in enumerate(seeded):
-        with embedded(fault.build) as profile:
+        with _broken_by(fault) as profile:
             (verdict,) = asyncio.run(_verdicts(profile, [rule], fault.shows_in, FAULTY_LIMITS))
         results.append(FaultResult(rule=rule, fault=fault, verdict=verdict))
         progress(at + 2, total, fault.name)
     return SelftestResult(unbroken=tuple(unbroken), faults=tuple(results))
+
+
+def _right_for(rule: Rule) -> AbstractContextManager[Profile]:
+    """Serve the host that keeps a rule."""
+    return embedded(rule.fault.mended) if rule.fault.styled is None else _styled(None)
+
+
+def _broken_by(fault: Fault) -> AbstractContextManager[Profile]:
+    """Serve the host with a fault."""
+    return embedded(fault.build) if fault.styled is None else _styled(fault.styled)
+
+
+def _styled(fault: StyledBuild | None) -> AbstractContextManager[Profile]:
+    """Serve the styled host in its usual style; what it needs is there, or nothing is served."""
+    from hostproof.conformance.styled_run import styled  # noqa: PLC0415
+    from hostproof.reference_impl.styled_setup import StyledSetup  # noqa: PLC0415
+
+    return styled(StyledSetup(), fault)
 
 
 async def _verdicts(

@@ -190,12 +190,20 @@ def questions_of(exchange: Exchange, style: PauseStyle) -> tuple[Asked, ...]:
     if style.kind == "interrupt":
         return _interrupts(outcome.finished)
     if style.kind == "custom":
-        return tuple(
-            Asked(id="", schema=None)
+        aside = [
+            event.members.get("value")
             for event in exchange.events
             if event.type == "CUSTOM" and event.members.get("name") == style.event
-        )
+        ]
+        beside = _interrupts(outcome.finished) if aside else ()
+        return beside or tuple(Asked(id=_id_in(value)) for value in aside)
     return tuple(Asked(id=call, call=call) for call in open_calls(exchange, style.tool))
+
+
+def _id_in(value: Json) -> str:
+    """Give the id that an event of the host's own says, or ""."""
+    named = value.get("id") if is_record(value) else None
+    return named if is_text(named) else ""
 
 
 def _interrupts(finished: Json) -> tuple[Asked, ...]:
@@ -277,13 +285,16 @@ def _offered(schema: Json) -> set[str]:
     return named
 
 
-def answer_members(style: AnswerStyle, entries: Sequence[Record]) -> Record:
+def answer_members(
+    style: AnswerStyle, entries: Sequence[Record], asked: Sequence[Asked] = ()
+) -> Record:
     """
     Write resume entries as the members of a request, in the host's style.
 
     Args:
         style: the host's.
         entries: as AG-UI has them, in the host's words.
+        asked: the questions that they may answer.
 
     Returns:
         ``resume``, ``forwardedProps``, or ``messages`` with what is to be
@@ -301,14 +312,31 @@ def answer_members(style: AnswerStyle, entries: Sequence[Record]) -> Record:
         raise InexpressibleError("two answers to one question: this host's style has no place")
     payloads = [one.get("payload") for one in entries]
     if style.kind == "command":
-        many = dict(zip(ids, payloads, strict=True))
-        return {"forwardedProps": {"command": {"resume": payloads[0] if len(ids) == 1 else many}}}
+        return {"forwardedProps": {"command": {"resume": _commanded(ids, payloads, asked)}}}
+    words = [words_of(style, one) for one in asked]
+    spelled = {json.dumps(answer) for one in words for answer in (one.yes, one.no)}
+    if any(isinstance(payload, str) and payload in spelled for payload in payloads):
+        raise InexpressibleError("a text that spells an answer: in a message it is the answer")
     return {
         "messages": [
             {"role": "tool", "toolCallId": one, "content": _as_text(payload)}
             for one, payload in zip(ids, payloads, strict=True)
         ]
     }
+
+
+def _commanded(ids: Sequence[str], payloads: Sequence[Json], asked: Sequence[Asked]) -> Json:
+    """
+    Write what a command resumes with: the one payload, or one for each interrupt.
+
+    A payload that stands alone answers whatever is open. So it does only for an answer
+    to the one open question; any other answer has to say what it is for.
+    """
+    if len(ids) == 1 and (not asked or [one.id for one in asked] == list(ids)):
+        return payloads[0]
+    if "" in ids:
+        raise InexpressibleError("a pause that names its interrupts")
+    return dict(zip(ids, payloads, strict=True))
 
 
 def _as_text(payload: Json) -> str:

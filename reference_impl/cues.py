@@ -39,9 +39,14 @@ CUES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Cue texts by what they bring about: ``{nonce}`` stands for the nonce."""
 
+AT_ONCE: Final[Mapping[str, str]] = MappingProxyType(
+    {"two_at_once": "hostproof: pay two at once {nonce}"}
+)
+"""Cue texts for hosts that ask about several calls at once; the reference asks one by one."""
+
 _PATTERNS: Final = {
     name: re.compile(re.escape(text).replace(re.escape("{nonce}"), r"(\S+)"))
-    for name, text in CUES.items()
+    for name, text in {**CUES, **AT_ONCE}.items()
 }
 
 
@@ -63,10 +68,10 @@ def cue_text(name: str, nonce: str) -> str:
     return CUES[name].replace("{nonce}", nonce)
 
 
-def read_cue(text: str) -> Cue | None:
-    """Read the cue in a message, or ``None`` where there is none."""
-    for name, pattern in _PATTERNS.items():
-        found = pattern.fullmatch(text.strip())
+def read_cue(text: str, known: Mapping[str, str] = CUES) -> Cue | None:
+    """Read the cue in a message, one of those *known*, or ``None`` where there is none."""
+    for name in known:
+        found = _PATTERNS[name].fullmatch(text.strip())
         if found is not None:
             return Cue(name, found[1])
     return None

@@ -406,6 +406,7 @@ def _at_once() -> Iterator[AnswerCase]:
         ("yes-yes", both(SAYS_YES, SAYS_YES), 2),
         ("yes-no", both(SAYS_YES, SAYS_NO), 1),
         ("no-no", both(SAYS_NO, SAYS_NO), 0),
+        ("last-first", both(SAYS_NO, SAYS_YES)[::-1], 1),
     ):
         yield AnswerCase(
             id=f"both-{name}",

@@ -34,11 +34,13 @@ def hostile(behaviour: Behaviour) -> Behaviour:
 async def serve(behaviour: Behaviour, ssl=None) -> AsyncIterator[int]:
     """Serve one behaviour; give the port. Every connection is over at the end."""
     tasks: set[asyncio.Task[None]] = set()
+    writers: list[asyncio.StreamWriter] = []
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         tasks.add(task)
+        writers.append(writer)
         try:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError):
                 await reader.readuntil(b"\r\n\r\n")
@@ -57,10 +59,15 @@ async def serve(behaviour: Behaviour, ssl=None) -> AsyncIterator[int]:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
+        await asyncio.sleep(0)  # a connection that was taken a moment ago has its task now
         for task in list(tasks):
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+        for writer in writers:  # a cancelled task may not have seen its connection's end
+            writer.transport.abort()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
         await server.wait_closed()
 
 

@@ -36,6 +36,10 @@ READS_OR_WRITES = {
     "reference_impl/leases.py": "asks the system whether a process lives",
     "reference_impl/serving.py": "serves on a port",
     "reference_impl/sessions.py": "keeps threads in SQLite",
+    "reference_impl/styled_host.py": "the styled host: HTTP in, events out",
+    "reference_impl/styled_parts.py": "the styled host's parts: HTTP responses among them",
+    "reference_impl/styled_refusals.py": "refusals as HTTP responses",
+    "reference_impl/styled_turn.py": "tools take their time",
 }
 """Modules of the reference that are no pure rules, and why."""
 

@@ -135,7 +135,12 @@ def fault_of(name: str) -> Fault:
     Raises:
         UnknownRuleError: there is none.
     """
-    faults = {fault.name: fault for rule in all_rules().values() for fault in rule.faults}
+    faults = {
+        fault.name: fault
+        for rule in all_rules().values()
+        for fault in rule.faults
+        if fault.build is not None  # the others are another host's
+    }
     if name in faults:
         return faults[name]
     near = difflib.get_close_matches(name, faults, n=1, cutoff=0.3)

@@ -23,8 +23,7 @@ from hostproof.conformance.rule import Breach, Fault, Unseen
 from hostproof.conformance.rules.ag_ui import ag_ui_rule, named, runs_as_control
 from hostproof.conformance.rules.consent import (
     ends_as_owed,
-    runs_only_the_approved,
-    runs_what_is_owed,
+    runs_only_what_is_covered,
 )
 from hostproof.conformance.tolerance import tolerant_plan
 from hostproof.reference_impl.values import is_record
@@ -52,12 +51,17 @@ UNKNOWN: Final = (
 
 
 def says_it_is_interrupted(recording: Recording) -> Breach | None:
-    """Demand the interrupt outcome of a run that leaves a call of the host's own open."""
+    """
+    Demand the interrupt outcome of a run that leaves a call of the host's own open.
+
+    A run that leaves a call to the page must not end so, whatever else it leaves (TOOL-06).
+    """
     for exchange in recording.changed:
         reading, outcome = reading_of(exchange), outcome_of(exchange)
         if reading is None or not isinstance(outcome, Accepted):
             continue
-        open_call = bool(unanswered_calls(reading, 0, len(reading.events)))
+        left = set(unanswered_calls(reading, 0, len(reading.events)))
+        open_call = bool(left) and not left & _page_calls(reading)
         if outcome.outcome != "interrupt" and (open_call or recording.asked_aside):
             what = "a call left open" if open_call else "the question in an event of its own"
             return Breach(
@@ -99,11 +103,6 @@ def where_it_can_tell(judge: Judge) -> Judge:
         return judge(recording)
 
     return judge_told
-
-
-def performs_nothing_uncovered(recording: Recording) -> Breach | Unseen | None:
-    """Demand that nothing has run but what an entry says yes to."""
-    return runs_what_is_owed(recording) or runs_only_the_approved(recording)
 
 
 def _page_calls(reading: Reading) -> set[str]:
@@ -203,7 +202,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "int-07-no-act-on-silence",
         f"{RESUMING} (uncovered interrupt)",
         "Perform nothing on the strength of an entry that is not there.",
-        where_it_can_tell(performs_nothing_uncovered),
+        where_it_can_tell(runs_only_what_is_covered),
         Fault(
             name="host-takes-silence-for-a-yes",
             build=faults.takes_silence_for_a_yes,

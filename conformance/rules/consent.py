@@ -39,6 +39,10 @@ EFFECTS: Final = "effects"
 """Where what ran is seen."""
 
 
+UNSEEN: Final = Unseen("effects that show the call of the control's yes: see that they do")
+"""Where not even a yes is seen to run anything, nothing seen proves nothing."""
+
+
 def refused_as_owed(recording: Recording) -> Breach | None:
     """Demand the refusal that the answer owes: status, code and reason."""
     owed = recording.case.owed
@@ -55,12 +59,14 @@ def refused_as_owed(recording: Recording) -> Breach | None:
     return None
 
 
-def runs_what_is_owed(recording: Recording) -> Breach | None:
+def runs_what_is_owed(recording: Recording) -> Breach | Unseen | None:
     """Demand that after the answer exactly the owed calls have run, or no more than may."""
     seen = recording.seen
     if seen is None:
         return None
     ran = len(seen.answered)
+    if ran == seen.owed == 0 and seen.control_owed and not seen.control:
+        return UNSEEN
     if ran == seen.owed or (seen.most is not None and ran <= seen.most):
         return None
     owed = _calls(seen.owed) if seen.most is None else f"at most {_calls(seen.most)}"
@@ -78,7 +84,7 @@ def counted(judge: Judge) -> Judge:
     return judge_counted
 
 
-def yes_runs(recording: Recording) -> Breach | None:
+def yes_runs(recording: Recording) -> Breach | Unseen | None:
     """Demand that a yes is taken, and that its call runs once."""
     return taken(recording, "the yes is taken") or runs_what_is_owed(recording)
 
@@ -92,7 +98,7 @@ def taken(recording: Recording, expected: str = "the answer is taken") -> Breach
     return None
 
 
-def runs_unasked(recording: Recording) -> Breach | None:
+def runs_unasked(recording: Recording) -> Breach | Unseen | None:
     """Demand a run that asks nobody, and runs what is owed."""
     for exchange in recording.changed:
         outcome = outcome_of(exchange)
@@ -130,11 +136,13 @@ def one_answer_wins(recording: Recording) -> Breach | None:
     )
 
 
-def waits(recording: Recording) -> Breach | None:
+def waits(recording: Recording) -> Breach | Unseen | None:
     """Demand that nothing runs while the question is open."""
     seen = recording.seen
-    if seen is None or not seen.paused:
+    if seen is None:
         return None
+    if not seen.paused:
+        return UNSEEN if seen.control_owed and not seen.control else None
     return Breach(
         expected="no call run before the answer",
         seen=f"{_calls(len(seen.paused))} run",
@@ -218,6 +226,11 @@ def runs_only_the_approved(recording: Recording) -> Breach | Unseen | None:
                 place=EFFECTS,
             )
     return None
+
+
+def runs_only_what_is_covered(recording: Recording) -> Breach | Unseen | None:
+    """Demand that nothing has run but what the answer says yes to."""
+    return runs_what_is_owed(recording) or runs_only_the_approved(recording)
 
 
 def each_on_its_own(recording: Recording) -> Breach | Unseen | None:

@@ -9,7 +9,7 @@ Source: safety (docs/safety.md); contract, "Consent" and "Ledger" (docs/contract
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance import consent_faults as faults
 from hostproof.conformance import door_faults
@@ -21,11 +21,13 @@ from hostproof.conformance.rules.consent import (
     as_shown,
     consent_rule,
     counted,
+    each_on_its_own,
     ends_as_owed,
     one_answer_wins,
     recorded_once,
     runs_at_most_once,
     runs_nothing_later,
+    runs_only_what_is_covered,
     runs_unasked,
     runs_what_is_owed,
     shows_no_secrets,
@@ -34,7 +36,25 @@ from hostproof.conformance.rules.consent import (
     yes_runs,
 )
 
+if TYPE_CHECKING:
+    from hostproof.reference_impl.styled_parts import StyledParts
+
 RESUME: Final = "ERR_RESUME_DECISION"
+
+
+def _takes_one_answer_at_a_time(parts: StyledParts) -> StyledParts:
+    """Refuse an answer to several questions."""
+    from hostproof.conformance.styled_answer_faults import refuses_two_answers
+
+    return refuses_two_answers(parts)
+
+
+def _takes_one_answer_for_all(parts: StyledParts) -> StyledParts:
+    """Take one answer for every question that is open."""
+    from hostproof.conformance.styled_answer_faults import partial_answer_for_all
+
+    return partial_answer_for_all(parts)
+
 
 RULES: Final = (
     consent_rule(
@@ -215,6 +235,29 @@ RULES: Final = (
         Fault(name="host-forgets-the-calls-behind", build=door_faults.ends_with_the_first_yes),
         areas("sequence"),
         severity="high",
+    ),
+    consent_rule(
+        "effect.several-at-once",
+        "Take the answers to several questions in one, and run each call on its own yes.",
+        each_on_its_own,
+        Fault(
+            name="host-takes-one-answer-at-a-time",
+            styled=_takes_one_answer_at_a_time,
+            shows_in=frozenset({"both-yes-yes"}),
+        ),
+        areas("both"),
+        severity="high",
+    ),
+    consent_rule(
+        "effect.one-of-several",
+        "Of several calls that are asked about, run none that the answer says nothing of.",
+        runs_only_what_is_covered,
+        Fault(
+            name="host-takes-one-answer-for-all",
+            styled=_takes_one_answer_for_all,
+        ),
+        areas("partial"),
+        cwe=863,
     ),
     consent_rule(
         "effect.asks-where-owed",

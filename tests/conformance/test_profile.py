@@ -22,7 +22,7 @@ from hostproof.conformance.profile import (
 )
 from hostproof.conformance.profile_parts import RULE_SETS, Waiver
 from hostproof.reference_impl.control import COMMANDS
-from hostproof.reference_impl.cues import CUES
+from hostproof.reference_impl.cues import AT_ONCE, CUES
 from hostproof.reference_impl.embedded import SETUPS, new_tokens
 from hostproof.reference_impl.turn import ValidatorContext
 from hostproof.reference_impl.values import MISSING
@@ -126,7 +126,7 @@ def test_the_schema_describes_every_member():
 def test_the_schema_knows_the_sets_and_the_cues():
     schema = schema_of(SCHEMA)
     assert tuple(schema["properties"]["sets"]["items"]["enum"]) == RULE_SETS
-    assert set(schema["$defs"]["cues"]["properties"]) == {*CUES, "two_at_once"}
+    assert set(schema["$defs"]["cues"]["properties"]) == {*CUES, *AT_ONCE}
 
 
 def test_everything_is_read(full):

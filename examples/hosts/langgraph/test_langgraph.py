@@ -29,7 +29,7 @@ KNOWN = {
         "ag-ui.int-10-no-success-while-open": "a request without an answer ends as success",
     },
     "outcome.toml": BOTH
-    | {"effect.both-run": "an answer to two questions at once gives RUN_ERROR"},
+    | {"effect.several-at-once": "an answer to two questions at once gives RUN_ERROR"},
 }
 
 
