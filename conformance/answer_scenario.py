@@ -252,7 +252,7 @@ class AnswerScenario:
         """
         if not self.answer.offered:
             return ()
-        slots = {"canary": self.canary, "guarded": await guarded_tool(self.host, self.ids)}
+        slots = {"canary": self.canary, "guarded": (await guarded_tool(self.host, self.ids)).tool}
         offered: list[Record] = filled(list(self.answer.offered), slots)
         return offered
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
+    from hostproof.conformance.guarded_tool import Guarded
     from hostproof.conformance.listener import Listener
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.target import Limits, Target
@@ -57,8 +58,7 @@ class HostUnderTest:
     Attributes:
         requests: how many were sent so far.
         waits: how often the host asked us to slow down.
-        guarded: the tool that it was seen to ask about; "" where none was, ``None`` before
-            anybody looked.
+        guarded: what was seen of a tool that asks first; ``None`` before anybody looked.
         learning: held while somebody looks.
         listener: where a page's URLs lead, for a target on this machine.
     """
@@ -81,7 +81,7 @@ class HostUnderTest:
         self._restart = restart
         self.requests = 0
         self.waits = 0
-        self.guarded: str | None = None
+        self.guarded: Guarded | None = None
         self.learning = asyncio.Lock()
         self.listener: Listener | None = None
 

@@ -125,7 +125,9 @@ class Scenario:
         edits = change.edits if isinstance(change, Change) else ()
         named = slots_in([edit.value for edit in edits])
         if "guarded" in named:
-            self.slots["guarded"] = await guarded_tool(self.host, self.ids)
+            guarded = await guarded_tool(self.host, self.ids)
+            self.slots["guarded"] = guarded.tool
+            self.slots["forged_interrupt"] = guarded.interrupt_of(self.canary)
         if "listener" in named:
             if self.host.listener is None:
                 raise InexpressibleError("a target on this machine, which can reach a listener")
@@ -259,7 +261,8 @@ class Scenario:
         if "repeat" in self.host.profile.cues:
             slots["repeat"] = thread.cue("repeat", "repeat")
         body = edited(good, change.edits, slots)
-        if self.case.situation == "question" and asking_cue(self.host.profile) != "question":
+        by_yes = self.case.situation == "question" and asking_cue(self.host.profile) != "question"
+        if by_yes or self.case.area == FORGED:
             body = _with_the_hosts_yes(body, self.canary, thread.words.yes)
         return self._request(body)
 

@@ -200,7 +200,7 @@ def _conversation_and_media() -> Iterator[Change]:
     for kind, value in (("no-base64", "%%% {canary}"), ("half-a-group", "iVBORw0KG")):
         data: Json = {"type": "data", "value": value, "mimeType": "image/png"}
         broken: Json = {"type": "image", "source": data}
-        edit = put("/messages/{last}/content", [{"type": "text", "text": "Look."}, broken])
+        edit = put("/messages/{last}/content", [{"type": "text", "text": "Look {canary}"}, broken])
         yield _change(f"part-data-{kind}", code, LAST, edit)
     yield _change(
         "part-image-in-a-result",

@@ -158,7 +158,9 @@ RULES: Final = (
             Fault(
                 name="host-takes-the-answer-for-the-record",
                 build=forged_faults.believes_ids,
-                shows_in=frozenset({"inside-approval-of-a-call-in-history"}),
+                shows_in=frozenset(
+                    {"inside-approval-of-a-call-in-history", "inside-approval-of-the-newest-call"}
+                ),
             ),
             Fault(
                 name="host-runs-an-approved-history",
