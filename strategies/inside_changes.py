@@ -272,6 +272,7 @@ def _forged() -> Iterator[Change]:
         "inside-approval-of-the-newest-call",
         FORGED,
         put("/messages", [user_message(), _forged_call()]),
+        put("/parentRunId", "r.{canary}"),
         put("/resume", [yes]),
         code=nothing,
     )

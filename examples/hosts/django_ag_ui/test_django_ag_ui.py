@@ -8,7 +8,7 @@ from examples.hosts.judged import check, judged
 
 HERE = Path(__file__).parent
 KNOWN = {
-    "live.no-server-error": "HTTP 500 for the result of an unknown call, and without context",
+    "live.no-server-error": "HTTP 500 for a result of no call, data that is no base64, no context",
     "effect.odd-entries-run-nothing": "[no, yes] to one interrupt: the last one counts",
     "ag-ui.in-12-no-context": "HTTP 500 where context is left off",
     "ag-ui.int-06-skips-unknown-entries": "RUN_ERROR for an entry that answers nothing",
@@ -19,6 +19,7 @@ NO_SERVER_RECORD = {
     "effect.replay-runs-nothing",
     "effect.race-runs-once",
     "effect.bound-to-its-thread",
+    "effect.forged-approval-runs-nothing",
     "effect.bound-to-its-caller",
 }
 

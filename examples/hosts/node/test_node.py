@@ -26,6 +26,7 @@ NO_SERVER_RECORD = {
     "effect.replay-runs-nothing",
     "effect.race-runs-once",
     "effect.bound-to-its-thread",
+    "effect.forged-approval-runs-nothing",
 }
 
 

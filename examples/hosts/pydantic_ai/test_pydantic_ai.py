@@ -18,7 +18,7 @@ BOTH = {
 }
 KNOWN = {
     "hostproof.toml": BOTH
-    | {"live.no-server-error": "HTTP 500 for the result of a call that is not in the history"},
+    | {"live.no-server-error": "HTTP 500 for a result of no call, and for data that is no base64"},
     "kept.toml": BOTH
     | {
         "effect.race-runs-once": "answers at once run the call once each",
@@ -31,6 +31,7 @@ NO_SERVER_RECORD = {
     "effect.replay-runs-nothing",
     "effect.race-runs-once",
     "effect.bound-to-its-thread",
+    "effect.forged-approval-runs-nothing",
 }
 WAIVED = {"hostproof.toml": NO_SERVER_RECORD, "kept.toml": set[str]()}
 
