@@ -119,6 +119,8 @@ def _check_is_agui(gate: Gate, name: str, redactor: Redactor) -> None:
                 f"{name} answers a plain run with {_media_type(exchange, redactor)}, "
                 "not with an event stream: is it the URL of an AG-UI endpoint?"
             )
+        if isinstance(outcome, Broken) and outcome.kind == "not-http":
+            raise TargetError(f"{name} answers with something that is no HTTP: is it the port?")
         if isinstance(outcome, Refused) and not outcome.in_stream:
             hint = {
                 401: "declare callers with their headers",

@@ -228,6 +228,11 @@ def target_members(target: str) -> dict[str, object]:
     if _ADDRESS.fullmatch(target):
         raise TargetError(f"{target} has no scheme: write http://{target}")
     module, colon, rest = target.partition(":")
+    if not colon:
+        raise TargetError(
+            f"{target} is neither a URL, such as http://127.0.0.1:8000/agui, "
+            "nor an application, such as module:app/agui"
+        )
     attribute, slash, path = rest.partition("/")
     app: dict[str, object] = {"app": module + colon + attribute}
     return app | ({"path": slash + path} if slash else {})
