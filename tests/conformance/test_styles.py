@@ -15,6 +15,7 @@ from dataclasses import fields, replace
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -113,7 +114,7 @@ def covering():
     missing = set().union(*map(pairs_in, LEGAL))
     chosen = []
     while missing:
-        best = max(LEGAL, key=lambda one: len(pairs_in(one) & missing))
+        best: dict[str, Any] = max(LEGAL, key=lambda one: len(pairs_in(one) & missing))
         missing -= pairs_in(best)
         chosen.append(StyledSetup(**best))
     return tuple(chosen)
