@@ -9,61 +9,33 @@ Source: docs/verdicts.md, "How a case is judged".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from hostproof.conformance.answer_looking import Looking
 from hostproof.conformance.conversation import Conversation, UnpreparedError, body_text
-from hostproof.conformance.effect_sources import NoEffectsError, rows_in_streams, rows_of
+from hostproof.conformance.guarded_tool import guarded_tool
 from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Recording, Seen
 from hostproof.conformance.style import InexpressibleError
-from hostproof.reference_impl.values import Json, Record, is_record
 from hostproof.strategies.decisions import SAYS_YES, AnswerCase, entry
 from hostproof.strategies.edits import filled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hostproof.conformance.case import Case
     from hostproof.conformance.exchange import Exchange, Request
     from hostproof.conformance.host_under_test import HostUnderTest
     from hostproof.conformance.identifiers import Identifiers
     from hostproof.conformance.style import Asked
+    from hostproof.reference_impl.values import Json, Record
+    from hostproof.strategies.decisions import Follow
 
-ENDPOINT: Final = "main"
 TWO_CALLS: Final = frozenset({"two_in_sequence", "two_at_once"})
 NOT_GUARDED: Final = frozenset({"question", "credential"})
 MOST_PAUSES: Final = 3
 PLACES: Final = ("{interrupt}", "{second_interrupt}", "{third_interrupt}")
 """The slots of the questions that may be open at once."""
-
-
-@dataclass(slots=True)
-class Noted:
-    """
-    What the observation showed of a thread so far.
-
-    Attributes:
-        requests: ids of the consent requests of its pauses.
-        instructions: the agent's instructions.
-        decisions: the decision records.
-        document: the newest observation.
-    """
-
-    requests: list[str] = field(default_factory=list)
-    instructions: set[str] = field(default_factory=set)
-    decisions: list[Record] = field(default_factory=list)
-    document: Record | None = None
-
-    def keep(self, document: Record) -> None:
-        """Take what the observation shows of the thread."""
-        for pause in document.get("pauses", []):
-            request = pause.get("pending", {}).get("request")
-            if is_record(request) and request["id"] not in self.requests:
-                self.requests.append(request["id"])
-        self.instructions |= {
-            row["system"] for row in document.get("modelRequests", []) if row.get("system")
-        }
-        self.decisions = document.get("decisions", [])
-        self.document = document
 
 
 class AnswerScenario:
@@ -84,7 +56,16 @@ class AnswerScenario:
         self.ids = ids
         self.canary = ids.canary(case.id)
         self.others: list[Exchange] = []
-        self.noted = Noted()
+        self.follow: Follow = case.change.follow
+        other = case.change.thread == "other"
+        all_callers = case.change.caller == "other"
+        self.looking = Looking(
+            host,
+            self.canary,
+            own=ids.uuid(case.id, "own"),
+            beside=self._other_thread() if other else "",
+            callers=tuple(host.profile.callers) if all_callers else (host.main_caller,),
+        )
 
     async def perform(self) -> Recording:
         """Perform the case; what the host does is recorded, never raised."""
@@ -93,7 +74,7 @@ class AnswerScenario:
         try:
             if not self.answer.asks:
                 return await self._unasked()
-            control, twin = await self._control() if self.answer.area != "both" else (None, ())
+            control, twin = await self._control() if self.answer.has_twin else (None, ())
             if control is not None and not isinstance(outcome_of(control), Accepted):
                 if self.answer.cue == "two_at_once":
                     return Recording(case=facts, missing="two questions that can be answered")
@@ -110,26 +91,31 @@ class AnswerScenario:
             after=after,
             others=tuple(self.others),
             seen=seen,
-            inside=self.noted.document,
+            inside=self.looking.noted.document,
             throttled=self.host.waits > waits_before,
         )
 
     async def _unasked(self) -> Recording:
         """Perform a case whose cue is to ask nobody."""
         thread = self._conversation("own")
-        changed = await self._said(thread, "run", self.answer.cue)
-        answered = await self._look(thread)
+        offered = await self._offered()
+        changed = await self._said(thread, "run", self.answer.cue, offered)
+        answered = await self.looking.at(thread)
         after = await self._follow(thread)
         seen = Seen(
             owed=self.answer.effects,
             shown=tuple(thread.shown_for(row) for row in answered),
             answered=answered,
-            ended=await self._look(thread),
+            ended=await self.looking.at(thread),
             ended_owed=self.answer.effects,
         )
         facts = self.case.facts(self.canary)
         return Recording(
-            case=facts, changed=(changed,), after=after, seen=seen, inside=self.noted.document
+            case=facts,
+            changed=(changed,),
+            after=after,
+            seen=seen,
+            inside=self.looking.noted.document,
         )
 
     async def _control(self) -> tuple[Exchange, tuple[Record, ...]]:
@@ -140,29 +126,38 @@ class AnswerScenario:
             if not thread.is_open or not isinstance(outcome_of(exchange), Accepted):
                 break
             exchange = await self._yes(thread, at + 1)
-        return exchange, await self._look(thread)
+        return exchange, await self.looking.at(thread)
 
     async def _own(
         self, control: tuple[Record, ...]
     ) -> tuple[tuple[Exchange, ...], Exchange | None, Seen]:
-        answer = self.answer
+        answer, noted = self.answer, self.looking.noted
+        noted.pauses.clear()
         thread = await self._paused("own")
-        paused = await self._look(thread)
+        paused = await self.looking.at(thread)
         if answer.stopped:
             await self._command("stop-after-spend", thread)
         for number, setup in enumerate(answer.setup):
             await self._set_up(thread, setup, f"setup-{number}")
+        if answer.again:
+            await self._ask_again(thread)
+        if answer.aside:
+            await self._said(self._conversation("aside"), "aside", "plain")
         for command in answer.commands:
             await self._command(command, thread)
-        asked = thread.asked
+        if answer.aside or "restart" in answer.commands:
+            paused = await self.looking.at(thread)
+        asked, held = thread.asked, tuple(noted.pauses)
         changed = await self._answers(thread)
         won = self._won(changed)
         owed = int(any(won)) if answer.at_once else answer.effects
-        answered = await self._look(thread)
+        answered = await self.looking.at(thread)
         for command in answer.undo:
             await self.host.control(command, thread.id)
+        if answer.may_be_refused and not _taken(changed):
+            self.follow = "answerable"
         after = await self._follow(thread)
-        ended = await self._look(thread)
+        ended = await self.looking.at(thread)
         seen = Seen(
             owed=owed,
             most=answer.most,
@@ -170,20 +165,19 @@ class AnswerScenario:
             won=won,
             shown=tuple(thread.shown_for(row) for row in answered),
             control=control,
-            control_owed=0 if self.answer.area == "both" else self._effects_of_yes(),
+            control_owed=self._effects_of_yes() if answer.has_twin else 0,
             paused=paused,
+            held=held,
+            shown_tools=tuple(thread.tools.get(str(row.get("callId"))) for row in answered),
             answered=answered,
             ended=ended,
             ended_owed=self._owed_in_the_end(owed),
-            answerable=answer.follow in ("answerable", "remaining"),
-            unanswered=answer.follow == "remaining"
-            or (answer.resume is None and not answer.at_once),
+            answerable=self.follow in ("answerable", "remaining"),
+            unanswered=self.follow == "remaining" or (answer.resume is None and not answer.at_once),
             not_approved=self._not_approved(asked, thread),
             can_tell=self.host.profile.history == "server" or not answer.sends_results,
-            secrets=(*self.noted.requests, *sorted(self.noted.instructions)),
-            records=tuple(
-                row for row in self.noted.decisions if row.get("request") in self.noted.requests
-            ),
+            secrets=(*noted.requests, *sorted(noted.instructions)),
+            records=tuple(row for row in noted.decisions if row.get("request") in noted.requests),
             records_owed=self._records_owed(),
         )
         return changed, after, seen
@@ -207,6 +201,7 @@ class AnswerScenario:
         place = thread if answer.thread == "same" else thread.on(self._other_thread())
         if answer.resume is not None:
             body = place.answer("answer", answer.resume, self.canary)
+            body |= filled(dict(answer.members), {"canary": self.canary})
         else:
             slots = {"canary": self.canary, **thread.slots}
             body = place.body("answer", filled(list(answer.messages), slots), **answer.members)
@@ -215,7 +210,7 @@ class AnswerScenario:
             _, second, *_ = self.host.profile.callers.values()
             caller = second.headers
         exchange = await self.host.send(
-            self.host.run_request(ENDPOINT, body_text(body), caller=caller)
+            self.host.run_request(answer.endpoint, body_text(body), caller=caller)
         )
         place.note(body, exchange)
         return exchange
@@ -227,10 +222,39 @@ class AnswerScenario:
         if self.answer.stopped:
             return
         thread.note(body, exchange)
+        if self.answer.breaks:
+            if not await self.looking.at(thread):
+                raise UnpreparedError("the run that was to break behind its call made none")
+            return
         outcome = outcome_of(exchange)
         if not isinstance(outcome, Accepted):
             raise UnpreparedError(f"an answer before it was {outcome.describe()}")
-        await self._look(thread)
+        await self.looking.at(thread)
+
+    async def _ask_again(self, thread: Conversation) -> None:
+        """
+        Have the cue's question asked once more, with the first one's answer behind it.
+
+        Raises:
+            UnpreparedError: it was not asked.
+        """
+        thread.earlier = thread.slots.get("interrupt", "")
+        self.others.append(await self._said(thread, "pause-again", self.answer.cue))
+        if not thread.is_open:
+            raise UnpreparedError(f"the cue {self.answer.cue} asked once, and not again")
+
+    async def _offered(self) -> Sequence[Record]:
+        """
+        Give the page's tools that go with the cue.
+
+        Raises:
+            InexpressibleError: they take the name of a guarded tool, which is not known.
+        """
+        if not self.answer.offered:
+            return ()
+        slots = {"canary": self.canary, "guarded": await guarded_tool(self.host, self.ids)}
+        offered: list[Record] = filled(list(self.answer.offered), slots)
+        return offered
 
     def _won(self, changed: tuple[Exchange, ...]) -> tuple[bool, ...]:
         """Say of the answers at once that were taken whether each was a yes."""
@@ -247,9 +271,11 @@ class AnswerScenario:
         return 2 if self.answer.cue in TWO_CALLS else 1
 
     def _owed_in_the_end(self, owed: int) -> int:
-        answerable = self.answer.follow in ("answerable", "remaining")
+        answerable = self.follow in ("answerable", "remaining")
         if not answerable or self.answer.cue in NOT_GUARDED:
             return owed
+        if self.answer.may_be_refused:
+            return self._effects_of_yes()
         return self._effects_of_yes() if self.answer.cue == "two_at_once" else owed + 1
 
     def _records_owed(self) -> int:
@@ -258,10 +284,10 @@ class AnswerScenario:
             return 0
         used = len(self.answer.setup)
         used += self.answer.code is None or bool(self.answer.at_once)
-        return used + (self.answer.follow == "answerable")
+        return used + (self.follow == "answerable")
 
     async def _follow(self, thread: Conversation) -> Exchange | None:
-        follow = self.answer.follow
+        follow = self.follow
         if follow == "nothing":
             return None
         if follow == "closed":
@@ -271,7 +297,8 @@ class AnswerScenario:
             exchange = await self.host.send(self._request(body))
             thread.note(body, exchange)
             return exchange
-        return await self._said(thread, "after", "plain")
+        cue = self.answer.cue if follow == "asked-again" else "plain"
+        return await self._said(thread, "after", cue)
 
     async def _command(self, command: str, thread: Conversation) -> None:
         if command == "restart":
@@ -333,62 +360,21 @@ class AnswerScenario:
     def _conversation(self, name: str) -> Conversation:
         return Conversation.begun(self.host.profile, self.ids, self.case.id, name)
 
-    async def _said(self, thread: Conversation, run: str, cue: str) -> Exchange:
+    async def _said(
+        self, thread: Conversation, run: str, cue: str, offered: Sequence[Record] = ()
+    ) -> Exchange:
         body = thread.message(run, cue)
+        body["tools"] += offered
         exchange = await self.host.send_good(self._request(body))
         thread.note(body, exchange)
         return exchange
 
     def _request(self, body: Json) -> Request:
-        return self.host.run_request(ENDPOINT, body_text(body))
-
-    async def _look(self, thread: Conversation) -> tuple[Record, ...]:
-        """
-        See what has run on a thread, and note what the observation shows of it.
-
-        Effects are looked for wherever the answer could have brought them about.
-
-        Raises:
-            UnpreparedError: the host shows none.
-        """
-        source = self.host.profile.effects
-        if self.host.profile.observation is not None:
-            rows = await self._observed(thread, needs_effects=source is None)
-            if source is None:
-                return rows
-        if source is None:
-            raise UnpreparedError("nothing shows what ran")
-        if source.kind == "stream":
-            return tuple(rows_in_streams(thread.exchanges, source.place, thread.nonces))
-        try:
-            found = await self.host.effect_rows()
-        except NoEffectsError as error:
-            raise UnpreparedError(f"the effects cannot be read: {error}") from None
-        marks = [*thread.nonces, self.canary] if thread.id == self._own_thread() else thread.nonces
-        return tuple(rows_of(found, thread.id, marks))
-
-    async def _observed(self, thread: Conversation, *, needs_effects: bool) -> tuple[Record, ...]:
-        rows: list[Record] = []
-        for thread_id, caller in self._places(thread):
-            document = await self.host.observe(thread_id, caller)
-            effects = document.get("effects") if document is not None else None
-            if document is None or (needs_effects and not isinstance(effects, list)):
-                raise UnpreparedError("the observation shows no effects")
-            rows += effects if isinstance(effects, list) else []
-            if caller == self.host.main_caller and thread_id == thread.id:
-                self.noted.keep(document)
-        return tuple(rows)
-
-    def _places(self, thread: Conversation) -> list[tuple[str, str]]:
-        ids, callers = [thread.id], [self.host.main_caller]
-        if self.answer.thread == "other":
-            ids.append(self._other_thread())
-        if self.answer.caller == "other":
-            callers = list(self.host.profile.callers)
-        return [(thread_id, caller) for thread_id in ids for caller in callers]
-
-    def _own_thread(self) -> str:
-        return self.ids.uuid(self.case.id, "own")
+        return self.host.run_request(self.answer.endpoint, body_text(body))
 
     def _other_thread(self) -> str:
         return self.ids.uuid(self.case.id, "other")
+
+
+def _taken(changed: tuple[Exchange, ...]) -> bool:
+    return all(isinstance(outcome_of(exchange), Accepted) for exchange in changed)

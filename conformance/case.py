@@ -21,6 +21,7 @@ from hostproof.strategies.edits import filled
 from hostproof.strategies.inside_changes import INSIDE_CHANGES
 from hostproof.strategies.plan_changes import PLAN_CHANGES
 from hostproof.strategies.reader_changes import READER_CHANGES
+from hostproof.strategies.shared_threads import SHARED_THREADS, SharedThread
 from hostproof.strategies.wire_changes import WIRE_CHANGES, WireChange
 
 NEWEST: Final = "0"
@@ -30,10 +31,11 @@ CALLERS_FOR_OTHERS: Final = 2
 ASKING_RUNS: Final = ("paused-run", "client-call-run")
 """Runs that end with something open: a question about a call, and a call of the page's."""
 
-RUNS: Final = ("plain-run", "failing-run", "concurrent-run", *ASKING_RUNS)
+HUNG_UP: Final = "hung-up-run"
+RUNS: Final = ("plain-run", "failing-run", "concurrent-run", HUNG_UP, *ASKING_RUNS)
 """
 Cases that change nothing: a good run, a run that breaks inside, two runs of a thread at once,
-and those that ask.
+one that the page hangs up on in the middle of a call, and those that ask.
 """
 
 
@@ -45,17 +47,17 @@ class Case:
     Attributes:
         id: its stable name.
         area: what it is about; rules choose their cases by it.
-        change: what is changed; ``None`` for a plain run.
+        change: what is changed; ``None`` for a plain run; or who shares a thread id.
     """
 
     id: str
     area: str
-    change: Change | WireChange | AnswerCase | None
+    change: Change | WireChange | AnswerCase | SharedThread | None
 
     @property
     def kind(self) -> CaseKind:
         """Where it changes something."""
-        if self.change is None:
+        if self.change is None or isinstance(self.change, SharedThread):
             return "run"
         if isinstance(self.change, AnswerCase):
             return "answer"
@@ -81,7 +83,9 @@ class Case:
     @property
     def endpoint(self) -> str:
         """Which agent it is sent to."""
-        return self.change.endpoint if isinstance(self.change, Change) else "main"
+        if isinstance(self.change, SharedThread):
+            return self.change.second
+        return self.change.endpoint if isinstance(self.change, Change | AnswerCase) else "main"
 
     @property
     def owed(self) -> Owed:
@@ -133,4 +137,5 @@ def all_cases() -> tuple[Case, ...]:
         for change in table
     ]
     answers = [Case(id=answer.id, area=answer.area, change=answer) for answer in ANSWER_CASES]
-    return (*runs, *wires, *bodies, *answers)
+    shared = [Case(id=one.id, area=one.area, change=one) for one in SHARED_THREADS]
+    return (*runs, *wires, *bodies, *shared, *answers)

@@ -63,7 +63,9 @@ class Conversation:
         at_pause: the history at that pause, which is what a client answers with.
         paused_run: the run that asked, or "".
         client_call: the page's own call that is open, or "".
+        earlier: what an answer named of the question before the newest, or "".
         shown: the arguments of every call that the page was shown, by call id.
+        tools: the tools of those calls.
         exchanges: every answer on the thread.
     """
 
@@ -78,7 +80,9 @@ class Conversation:
     at_pause: list[Record] = field(default_factory=list)
     paused_run: str = ""
     client_call: str = ""
+    earlier: str = ""
     shown: dict[str, Record] = field(default_factory=dict)
+    tools: dict[str, str] = field(default_factory=dict)
     exchanges: list[Exchange] = field(default_factory=list)
 
     @classmethod
@@ -89,7 +93,7 @@ class Conversation:
     @property
     def slots(self) -> dict[str, str]:
         """What edits and entries may name of what is open."""
-        named: dict[str, str] = {}
+        named: dict[str, str] = {"earlier_interrupt": self.earlier} if self.earlier else {}
         by_call = self.profile.answer.kind == "tool-message"
         for before, one in zip(SLOTS, self.asked, strict=False):
             named[before + "interrupt"] = one.call if by_call and one.call else one.id
@@ -225,6 +229,9 @@ class Conversation:
                 continue
             if event.type in CALLS:
                 pieces.setdefault(call_id, "")
+                name = event.members.get("toolCallName")
+                if is_text(name):
+                    self.tools[call_id] = name
             if event.type in PIECES:
                 pieces[call_id] = pieces.get(call_id, "") + str(event.members.get("delta", ""))
         for call_id, text in pieces.items():

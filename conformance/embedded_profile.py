@@ -105,6 +105,7 @@ def _endpoint(setup: AgentSetup) -> Record:
         "durable": setup.keeps_pauses,
         "keeps_conversation": setup.keeps_conversation,
         "client_tools": list(PAGE_TOOLS),
+        "guarded": ["pay"],
         **carried,
         **examples,
     }

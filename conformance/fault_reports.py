@@ -149,9 +149,11 @@ REPORTS: Final[tuple[Report, ...]] = (
     Report(
         "BL-025",
         "CopilotKit/CopilotKit#2974; ag-ui-protocol/ag-ui#706",
-        "failed on the next message where the page sent fewer messages than the thread has",
-        (("live.good-run", "host-needs-the-whole-history"),),
-        "a run that the page hangs up on in the middle of a call",
+        "failed on the next message where the page had hung up, or sent fewer messages than it has",
+        (
+            ("live.good-run", "host-needs-the-whole-history"),
+            ("live.serves-after-a-hang-up", "host-loses-its-place-after-a-hang-up"),
+        ),
     ),
     # Answers to the wrong question.
     Report(
@@ -229,11 +231,16 @@ REPORTS: Final[tuple[Report, ...]] = (
         (("live.resumed-run-ends", "host-answers-an-answer-with-nothing"),),
     ),
     Report(
+        "BL-046",
+        "CopilotKit/CopilotKit#1693",
+        "did not wait: it went on at once with nothing for an answer",
+        (("pause.stays-open", "host-answers-its-own-question"),),
+    ),
+    Report(
         "BL-048",
         "openai/openai-agents-python#4244",
         "asked again when context came with the answer",
         (("pause.taken-with-context", "host-asks-again-for-context"),),
-        "the same after a restart",
     ),
     Report(
         "BL-052",
@@ -285,8 +292,10 @@ REPORTS: Final[tuple[Report, ...]] = (
         "BL-063",
         "mastra-ai/mastra#20487, #20470",
         "resumed without the rule that had asked, and so ran what was declined",
-        (("effect.no-never-runs", "host-resumes-without-its-rules"),),
-        "the same after a restart",
+        (
+            ("effect.no-never-runs", "host-resumes-without-its-rules"),
+            ("effect.decides-after-a-restart", "host-knows-no-rule-after-a-restart"),
+        ),
     ),
     Report(
         "BL-064",
@@ -363,6 +372,12 @@ REPORTS: Final[tuple[Report, ...]] = (
         (("effect.arguments-as-shown", "host-runs-the-tool-an-answer-names"),),
     ),
     Report(
+        "BL-083",
+        "nicobailon/pi-mcp-adapter#372, #367",
+        "took a yes for the session as one to every later call of that tool",
+        (("effect.asks-each-time", "host-remembers-a-yes-for-the-session"),),
+    ),
+    Report(
         "BL-086",
         "footprintjs/agentfootprint 9.47.0",
         "took an answer about another version of what was shown",
@@ -401,11 +416,48 @@ REPORTS: Final[tuple[Report, ...]] = (
     ),
     # Restarts, expiry and failed runs.
     Report(
+        "BL-094",
+        "microsoft/agent-framework#7458",
+        "used the answer up in a run that failed behind the call, and had no way on from there",
+        (
+            ("effect.once-after-a-failed-run", "host-runs-again-after-a-failed-run"),
+            ("pause.survives-an-answer", "host-is-stuck-after-a-failed-run"),
+        ),
+        "that the answer sent again finishes the run: a refusal and a message are right, too",
+    ),
+    Report(
+        "BL-095",
+        "microsoft/agent-framework#7082",
+        "kept what it had asked in one process only",
+        (("pause.survives-a-restart", "host-keeps-pauses-in-memory"),),
+        "the answer through another replica, which `hostproof fuzz` tries",
+    ),
+    Report(
+        "BL-096",
+        "ag-ui-protocol/ag-ui#1581",
+        "stored a call after its events had gone out, and dropped the answer that came in between",
+        (),
+        "whether a pause is stored before its last event: no look inside comes in between",
+    ),
+    Report(
+        "BL-098",
+        "openai/openai-agents-js#131",
+        "read a stored question back without its id and what came with it",
+        (("pause.kept-as-it-was", "host-loses-half-of-a-pause"),),
+    ),
+    Report(
         "BL-099",
         "ag-ui-protocol/ag-ui#2525",
         "let an open question block its thread for ever",
         (("pause.survives-an-answer", "host-has-no-way-out-of-a-pause"),),
         "a year's wait; that a no is the way out, and not a cancel, is the contract's",
+    ),
+    Report(
+        "BL-102",
+        "ag-ui-protocol/ag-ui#1816",
+        "took an answer after the question had expired",
+        (),
+        "a host's clock, which neither requests nor what is observed can move",
     ),
     # Callers and threads.
     Report(
@@ -413,6 +465,19 @@ REPORTS: Final[tuple[Report, ...]] = (
         "agno-agi/agno#8885",
         "looked the paused run up without asking whose it is",
         (("effect.bound-to-its-caller", "host-takes-anyones-answer"),),
+    ),
+    Report(
+        "BL-105",
+        "aegra/aegra#336",
+        "ran a caller's message on another caller's thread",
+        (("thread.bound-to-its-caller", "host-shares-threads-between-callers"),),
+    ),
+    Report(
+        "BL-106",
+        "ag-ui-protocol/ag-ui#1646",
+        "gave a thread's state away on a route that did not ask who calls",
+        (("thread.bound-to-its-caller", "host-shows-state-to-whoever-names-the-thread"),),
+        "routes beside those of AG-UI, which no profile names",
     ),
     Report(
         "BL-109",
@@ -424,7 +489,10 @@ REPORTS: Final[tuple[Report, ...]] = (
         "BL-111",
         MEASURED,
         "took an empty thread id, which careless clients would all share",
-        (("reader.thread-id", "reader-takes-an-empty-thread-id"),),
+        (
+            ("reader.thread-id", "reader-takes-an-empty-thread-id"),
+            ("thread.bound-to-its-caller", "host-shares-the-empty-thread"),
+        ),
     ),
     # Authority that a page must not have.
     Report(
@@ -461,13 +529,23 @@ REPORTS: Final[tuple[Report, ...]] = (
         "BL-119",
         "soliplex/soliplex#232",
         "had no rule for a page's tool with the name of its own",
-        (("model.own-tools-stay", "host-lets-a-page-replace-its-tool"),),
+        (
+            ("model.own-tools-stay", "host-lets-a-page-replace-its-tool"),
+            ("effect.never-unasked", "host-lets-a-name-lift-the-gate"),
+        ),
     ),
     Report(
         "BL-122",
         "cloudflare/agents#255",
         "let clients write over its inner state",
         (("state.claims-no-records", "host-merges-a-pages-state"),),
+    ),
+    Report(
+        "BL-124",
+        "ag-ui-protocol/ag-ui#2432",
+        "fetched the URLs of a page's parts, wherever they led",
+        (("page.urls-stay-unfetched", "host-fetches-a-pages-urls"),),
+        "URLs of files, whose reading leaves no trace outside",
     ),
     # What a refusal gives away.
     Report(
@@ -486,7 +564,10 @@ REPORTS: Final[tuple[Report, ...]] = (
         "BL-128",
         "amd/gaia#2236",
         "sent an exception's text with its paths on the stream",
-        (("leak.exception-text", "host-tells-its-exceptions"),),
+        (
+            ("leak.exception-text", "host-tells-its-exceptions"),
+            ("leak.exception-text", "host-tells-a-traceback-in-an-event"),
+        ),
     ),
     # Names that are members of every object.
     Report(

@@ -25,6 +25,8 @@ from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Recording
 from hostproof.conformance.rule import Breach, Rule, Unseen
 from hostproof.conformance.scenario import Scenario
+from hostproof.conformance.shared_scenario import SharedScenario
+from hostproof.strategies.shared_threads import SharedThread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -308,6 +310,8 @@ async def performed(host: HostUnderTest, case: Case, ids: Identifiers) -> Record
     """
     if case.kind == "answer":
         return await AnswerScenario(host, case, ids).perform()
+    if isinstance(case.change, SharedThread):
+        return await SharedScenario(host, case, ids).perform()
     return await Scenario(host, case, ids).perform()
 
 

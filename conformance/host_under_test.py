@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
+    from hostproof.conformance.listener import Listener
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.target import Limits, Target
     from hostproof.reference_impl.values import Json, Record
@@ -56,6 +57,10 @@ class HostUnderTest:
     Attributes:
         requests: how many were sent so far.
         waits: how often the host asked us to slow down.
+        guarded: the tool that it was seen to ask about; "" where none was, ``None`` before
+            anybody looked.
+        learning: held while somebody looks.
+        listener: where a page's URLs lead, for a target on this machine.
     """
 
     def __init__(
@@ -76,6 +81,9 @@ class HostUnderTest:
         self._restart = restart
         self.requests = 0
         self.waits = 0
+        self.guarded: str | None = None
+        self.learning = asyncio.Lock()
+        self.listener: Listener | None = None
 
     def path_of(self, endpoint: str) -> str:
         """Give the path of an endpoint on the target's origin; "" for the target's own."""
@@ -129,6 +137,16 @@ class HostUnderTest:
         """
         exchange = await self.send(request)
         return await self.send(request) if exchange.end == "reset" else exchange
+
+    async def hang_up(self, request: Request, at: str) -> Exchange:
+        """
+        Send a request, and hang up at the first event of a type.
+
+        Raises:
+            BudgetSpentError: as :meth:`send`.
+        """
+        self._spend(1)
+        return await self.target.send(request, replace(self.limits, stop_at=at))
 
     async def race(
         self, requests: Sequence[Request], others: Sequence[Target] = ()
@@ -211,13 +229,14 @@ class HostUnderTest:
         """Let go of the target."""
         await self.target.aclose()
 
-    async def observe(self, thread: str, caller: str | None = None) -> Record | None:
-        """Read the observation of a thread; ``None`` where the host offers none, or no such."""
+    async def observe(self, thread: str | None, caller: str | None = None) -> Record | None:
+        """Read the observation of a thread, or of all; ``None`` where there is no such."""
         observation = self.profile.observation
         if observation is None:
             return None
-        named = urlencode({"caller": caller or self.main_caller, "thread": thread})
-        answer = await self._inside("GET", observation.url, f"?{named}", observation.caller, b"")
+        named = {"caller": caller or self.main_caller, "thread": thread}
+        query = "" if thread is None else f"?{urlencode(named)}"
+        answer = await self._inside("GET", observation.url, query, observation.caller, b"")
         return answer if is_record(answer) and _is_observation(answer) else None
 
     async def effect_rows(self) -> list[Record]:

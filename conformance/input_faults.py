@@ -10,7 +10,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from hostproof.conformance.agui_faults import event, rewrites
+from hostproof.conformance.agui_faults import event, inserts, rewrites
 from hostproof.conformance.agui_input_faults import refuses
 from hostproof.conformance.fault_inputs import noting, replanning, sent
 from hostproof.conformance.fault_sessions import SessionsAround
@@ -77,6 +77,17 @@ def plans_first(look: Callable[[Record, Held], object]) -> Build:
 
 crashes_on_no_messages: Build = plans_first(
     lambda request, held: held.awaiting is not None or request["messages"][-1]
+)
+
+
+tells_a_traceback: Build = inserts(
+    start=[
+        event(
+            "CUSTOM",
+            name="debug",
+            value="Traceback (most recent call last): a warning of the store",
+        )
+    ]
 )
 
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.case import ASKING_RUNS, CALLERS_FOR_OTHERS
 from hostproof.strategies.decisions import AnswerCase
+from hostproof.strategies.inside_changes import FORGED
 from hostproof.strategies.plan_changes import FORM
+from hostproof.strategies.shared_threads import SharedThread
 from hostproof.strategies.wire_changes import WireChange
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ _CUES: Final = {
     "client-call": "client_tool",
     "failing-run": "fail",
     "concurrent-run": "slow",
+    "hung-up-run": "slow",
     "paused-run": "check_in",
     "client-call-run": "client_tool",
     "context-repeated": "repeat",
@@ -35,10 +38,13 @@ def missing_for(case: Case, profile: Profile) -> str | None:
     """Say what the profile lacks for a case to be performed, or ``None``."""
     if isinstance(case.change, AnswerCase):
         return _missing_for_answer(case.change, profile)
+    if isinstance(case.change, SharedThread):
+        return _missing_for_sharing(case.change, profile)
     endpoint = profile.endpoints.get(case.endpoint)
     if endpoint is None:
         return f"an endpoint named {case.endpoint}: declare [endpoints.{case.endpoint}]"
-    if case.looks_inside and profile.observation is None:
+    by_effects = case.area == FORGED and profile.shows_effects
+    if case.looks_inside and profile.observation is None and not by_effects:
         return "an observation of model requests: declare observation"
     return (
         _missing_cue(case, profile)
@@ -86,8 +92,20 @@ def _missing_caller(case: Case, profile: Profile) -> str | None:
     return None if profile.callers else "callers: declare [callers.NAME] with their headers"
 
 
+def _missing_for_sharing(shared: SharedThread, profile: Profile) -> str | None:
+    if len(profile.callers) < CALLERS_FOR_OTHERS:
+        return "a second caller: declare [callers.NAME]"
+    for endpoint in (shared.first, shared.second):
+        if endpoint not in profile.endpoints:
+            return f"an endpoint named {endpoint}: declare [endpoints.{endpoint}]"
+    return None
+
+
 def _missing_for_answer(answer: AnswerCase, profile: Profile) -> str | None:
-    if not profile.main_endpoint.keeps_pauses:
+    endpoint = profile.endpoints.get(answer.endpoint) or profile.main_endpoint
+    if answer.endpoint != "main" and answer.endpoint not in profile.endpoints:
+        return f"an endpoint named {answer.endpoint}: declare [endpoints.{answer.endpoint}]"
+    if not endpoint.keeps_pauses:
         return "pauses that can be answered: declare pause and answer, or keeps_pauses = true"
     if answer.cue not in profile.cues:
         return f"a cue: declare cues.{answer.cue}"
@@ -104,8 +122,8 @@ def _missing_for_answer(answer: AnswerCase, profile: Profile) -> str | None:
     wanted += ["close-pause"] if answer.follow == "closed" else []
     if "restart" in wanted and not profile.restarts:
         return "a host that can be restarted: declare target.start, or the command restart"
-    if answer.area == "durable" and not profile.main_endpoint.durable:
-        return "pauses that outlive a restart: declare endpoints.main.durable"
+    if answer.outlives_a_restart and not endpoint.durable:
+        return f"pauses that outlive a restart: declare endpoints.{endpoint.name}.durable"
     for command in wanted:
         if command != "restart" and command not in profile.control_commands:
             return f"the control command {command}: declare it in control.commands"

@@ -14,6 +14,7 @@ from hostproof.conformance.asgi_app import load_app
 from hostproof.conformance.asgi_target import AsgiTarget
 from hostproof.conformance.host_under_test import HostUnderTest
 from hostproof.conformance.http_target import HttpTarget
+from hostproof.conformance.listener import listening
 from hostproof.conformance.owned_process import OwnedProcess, owned_process
 from hostproof.conformance.reachability import check_reachable, is_loopback
 from hostproof.conformance.target import TargetError
@@ -118,4 +119,6 @@ async def opened_host(
             restart=None if process is None else process.restart,
         )
         stack.push_async_callback(host.aclose)
+        if not is_remote(profile):
+            host.listener = await stack.enter_async_context(listening())
         yield host

@@ -95,6 +95,7 @@ class Endpoint:
         durable: whether a pause outlives a restart of the host.
         keeps_conversation: whether what was said is kept.
         client_tools: names of the tools that a page may offer.
+        guarded: names of tools of the host's own that ask before they run, where it says so.
         state: what becomes of a page's state.
         context: what becomes of a page's context.
         good_state: a state that its validator takes, or ``MISSING``.
@@ -109,6 +110,7 @@ class Endpoint:
     durable: bool = False
     keeps_conversation: bool = True
     client_tools: tuple[str, ...] = ()
+    guarded: tuple[str, ...] = ()
     state: Carried = "free"
     context: Carried = "free"
     good_state: Json | Missing = MISSING

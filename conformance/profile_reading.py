@@ -189,6 +189,7 @@ def read_endpoints(given: Record | None, *, keeps_pauses: bool) -> Mapping[str, 
                     {"keeps_pauses": keeps_pauses}
                     | one
                     | {"client_tools": tuple(one.get("client_tools", ()))}
+                    | {"guarded": tuple(one.get("guarded", ()))}
                 ),
             )
             for name, one in given.items()

@@ -155,6 +155,7 @@ class Recorder:
         for event in self._parser.feed(data):
             if len(self._events) == self._limits.max_events:
                 self._why_full = f"the stream has more than {self._limits.max_events} events"
+            if self._why_full:
                 return
             self._keep(event, seconds)
 
@@ -167,5 +168,7 @@ class Recorder:
             data=event.data, value=value, offset=event.offset, seconds=seconds, name=event.name
         )
         self._events.append(kept)
+        if kept.type and kept.type == self._limits.stop_at:
+            self._why_full = f"we hung up at {kept.type}"
         if self._terminal_at is None and kept.is_terminal:
             self._terminal_at = seconds

@@ -83,6 +83,10 @@ class Seen:
         won: of answers sent at once, whether each that was taken was a yes.
         shown: the arguments that the page was shown for what ran, in order; ``None``
             where it was shown none.
+        shown_tools: the tools that the page was shown for what ran, in order; ``None`` where the
+            call of an effect was not shown.
+        held: the pauses that the observation showed at each look before the answer; none
+            where it shows no pauses.
         not_approved: the arguments of calls that were asked about and not said yes to.
         can_tell: whether the host can tell that a question is open: it kept it, or the
             history that it was sent shows it.
@@ -104,6 +108,8 @@ class Seen:
     counted: bool = True
     won: tuple[bool, ...] = ()
     shown: tuple[Record | None, ...] = ()
+    shown_tools: tuple[str | None, ...] = ()
+    held: tuple[tuple[Record, ...], ...] = ()
     not_approved: tuple[Record, ...] = ()
     can_tell: bool = True
     control: tuple[Record, ...] = ()
@@ -117,6 +123,22 @@ class Seen:
     secrets: tuple[str, ...] = ()
     records: tuple[Record, ...] = ()
     records_owed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """
+    What was seen inside when a second caller had used a thread's id.
+
+    Attributes:
+        mark: a word of the second caller's own.
+        requests: requests to the model that hold it; none where none is shown.
+        stored: what is stored of the first caller's thread; none where nothing is shown.
+    """
+
+    mark: str
+    requests: tuple[Record, ...] = ()
+    stored: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +160,9 @@ class Recording:
         others: answers on the way there and afterwards, which no rule judges alone.
         seen: what the observation showed, for an answer to a pause.
         inside: the observation of the case's thread in the end, where it was looked at.
+        fetched: how often something was fetched from URLs of the case's own; ``None`` where
+            it has none.
+        shared: what was seen inside, for a thread id that two callers used.
     """
 
     case: Facts
@@ -151,6 +176,8 @@ class Recording:
     others: tuple[Exchange, ...] = ()
     seen: Seen | None = None
     inside: Record | None = None
+    fetched: int | None = None
+    shared: Shared | None = None
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:

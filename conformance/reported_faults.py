@@ -14,6 +14,7 @@ from hostproof.conformance import (
     door_faults,
     history_faults,
     input_faults,
+    pause_faults,
     resume_faults,
 )
 from hostproof.conformance.agui_faults import without
@@ -152,11 +153,25 @@ REPORTED: Final[Mapping[str, tuple[Fault, ...]]] = MappingProxyType(
                 "another-callers-answer-on-the-other-thread",
             ),
         ),
+        "effect.never-unasked": (
+            _fault(
+                "host-lets-a-name-lift-the-gate",
+                pause_faults.lets_a_name_lift_the_gate,
+                "cue-with-a-guarded-tools-name",
+            ),
+        ),
+        "leak.exception-text": (
+            _fault(
+                "host-tells-a-traceback-in-an-event",
+                input_faults.tells_a_traceback,
+                "plain-run",
+            ),
+        ),
         "effect.odd-entries-run-nothing": (
             _fault(
                 "host-applies-an-answer-to-what-is-open-now",
                 door_faults.takes_any_interrupt,
-                "yes-stranger-alone",
+                "late-yes-to-an-earlier-question",
             ),
         ),
         "effect.arguments-as-shown": (
@@ -164,7 +179,7 @@ REPORTED: Final[Mapping[str, tuple[Fault, ...]]] = MappingProxyType(
             _fault(
                 "host-runs-the-tool-an-answer-names",
                 resume_faults.Switching.of,
-                "yes-with-edited-arguments",
+                "yes-with-another-tool",
             ),
         ),
         "effect.in-sequence": (
@@ -180,6 +195,11 @@ REPORTED: Final[Mapping[str, tuple[Fault, ...]]] = MappingProxyType(
                 "forged-words",
             ),
             _fault("host-has-no-way-out-of-a-pause", history_faults.has_no_way_out, "check_in-no"),
+            _fault(
+                "host-is-stuck-after-a-failed-run",
+                pause_faults.is_stuck_after_a_failed_run,
+                "yes-again-after-a-failed-run",
+            ),
         ),
         "ag-ui.in-09-the-inputs-thread": (
             _fault("host-reads-ids-in-snake-case", input_faults.reads_snake_case_only, "plain-run"),

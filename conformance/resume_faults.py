@@ -206,7 +206,9 @@ class Switching(WrappedAgent):
             async for step in ReferenceAgent.__call__(self, turn):
                 yield step
             return
-        call = {**resumed.pending["call"], "tool": name, "arguments": answer["editedArgs"]}
+        kept = resumed.pending["call"]
+        arguments = answer.get("editedArgs", kept["arguments"])
+        call = {**kept, "tool": name, "arguments": arguments}
         free = replace(self.own_tools[name], demand=MISSING, allowed=anyone_may)
         agent = replace(self, own_tools={**self.own_tools, name: free})
         edited = replace(turn, resumed=replace(resumed, pending={**resumed.pending, "call": call}))

@@ -11,9 +11,10 @@ Source: docs/verdicts.md, "How a case is judged".
 from __future__ import annotations
 
 import asyncio
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from hostproof.conformance.case import ASKING_RUNS
+from hostproof.conformance.case import ASKING_RUNS, HUNG_UP
 from hostproof.conformance.conversation import (
     CALLS,
     FORM_OFFER,
@@ -21,13 +22,16 @@ from hostproof.conformance.conversation import (
     UnpreparedError,
     body_text,
 )
-from hostproof.conformance.outcome import Accepted, outcome_of
+from hostproof.conformance.effect_sources import NoEffectsError, rows_in_streams, rows_of
+from hostproof.conformance.guarded_tool import guarded_tool
+from hostproof.conformance.outcome import Accepted, Refused, outcome_of
 from hostproof.conformance.recording import Recording
 from hostproof.conformance.style import InexpressibleError, open_calls, questions_of
 from hostproof.reference_impl.values import is_record
 from hostproof.strategies.changes import Change
 from hostproof.strategies.decisions import entry
-from hostproof.strategies.edits import edited
+from hostproof.strategies.edits import edited, slots_in
+from hostproof.strategies.inside_changes import FORGED
 from hostproof.strategies.wire_changes import WireChange, changed_text
 
 if TYPE_CHECKING:
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
     from hostproof.reference_impl.values import Json, Record
 
 AT_ONCE: Final = 2
+HANG_UP_SECONDS: Final = 10.0
+POLL_SECONDS: Final = 0.2
 
 
 class Scenario:
@@ -57,6 +63,7 @@ class Scenario:
         self.ids = ids
         self.canary = ids.canary(case.id)
         self.inside: Record | None = None
+        self.slots: dict[str, str] = {}
         self.asked_aside = False
 
     async def perform(self) -> Recording:
@@ -76,6 +83,7 @@ class Scenario:
             after=after,
             throttled=self.host.waits > waits_before,
             inside=self.inside,
+            fetched=self._fetched(),
             asked_aside=self.asked_aside,
         )
 
@@ -84,6 +92,7 @@ class Scenario:
     ) -> tuple[Exchange | None, tuple[Exchange, ...], Exchange | None]:
         if self.case.change is None:
             return await self._plain_run()
+        await self._fill_slots(self.case.change)
         twin = await self._thread("twin")
         control = await self.host.send_good(self._good_request(twin))
         if not isinstance(outcome_of(control), Accepted):
@@ -95,7 +104,7 @@ class Scenario:
             raise UnpreparedError("the control command spoil-pause was not carried out")
         changed = await self.host.send(self.changed_request(thread))
         if self.case.looks_inside:
-            self.inside = await self._look(thread)
+            self.inside = await self._look(thread, changed)
         after: Exchange | None = None
         if isinstance(outcome_of(changed), Accepted):
             return control, (changed,), None
@@ -106,12 +115,35 @@ class Scenario:
             after = await self.host.send_good(self._good_request(thread, "after"))
         return control, (changed,), after
 
+    async def _fill_slots(self, change: object) -> None:
+        """
+        Fill what a change names of the host, and of the place where its URLs lead.
+
+        Raises:
+            InexpressibleError: that is not to be had.
+        """
+        edits = change.edits if isinstance(change, Change) else ()
+        named = slots_in([edit.value for edit in edits])
+        if "guarded" in named:
+            self.slots["guarded"] = await guarded_tool(self.host, self.ids)
+        if "listener" in named:
+            if self.host.listener is None:
+                raise InexpressibleError("a target on this machine, which can reach a listener")
+            self.slots["listener"] = self.host.listener.origin
+
+    def _fetched(self) -> int | None:
+        """Count what was fetched from the case's own URLs; ``None`` where it has none."""
+        listener = self.host.listener if "listener" in self.slots else None
+        return None if listener is None else listener.asked_for(self.canary)
+
     async def _plain_run(
         self,
     ) -> tuple[Exchange | None, tuple[Exchange, ...], Exchange | None]:
         thread = self._conversation("thread")
         if self.case.id in ASKING_RUNS:
             return None, (await self._asking_run(thread),), None
+        if self.case.id == HUNG_UP:
+            return None, (await self._after_hanging_up(thread),), None
         cue = {"failing-run": "fail", "concurrent-run": "slow"}.get(self.case.id, "plain")
         wanted = AT_ONCE if self.case.id == "concurrent-run" else 1
         bodies = [thread.message(f"run-{at}", cue) for at in range(wanted)]
@@ -121,6 +153,31 @@ class Scenario:
             thread.note(body, exchange)
         after = await self.host.send_good(self._request(thread.message("after")))
         return None, changed, after
+
+    async def _after_hanging_up(self, thread: Conversation) -> Exchange:
+        """
+        Hang up on a run in the middle of a call, and send the thread's next message.
+
+        The run may go on without us for a while, and hold its thread meanwhile.
+
+        Raises:
+            InexpressibleError: the run made no call.
+        """
+        run = self._request(thread.message("run", "slow"))
+        left = await self.host.hang_up(run, "TOOL_CALL_START")
+        if not any(event.type == "TOOL_CALL_START" for event in left.events):
+            raise InexpressibleError("a slow run that makes a call: declare cues.slow so")
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + HANG_UP_SECONDS
+        for number in count():
+            body = thread.message(f"next-{number}")
+            exchange = await self.host.send(self._request(body))
+            if not isinstance(outcome_of(exchange), Refused) or loop.time() > patience:
+                break
+            await asyncio.sleep(POLL_SECONDS)
+        if self.host.profile.observation is not None:
+            self.inside = await self._look(thread, exchange)
+        return exchange
 
     async def _asking_run(self, thread: Conversation) -> Exchange:
         """
@@ -146,17 +203,31 @@ class Scenario:
         cue = "check_in" if self.case.id == "paused-run" else asking_cue(self.host.profile)
         return thread.message("pause", cue)
 
-    async def _look(self, thread: Conversation) -> Record:
+    async def _look(self, thread: Conversation, changed: Exchange) -> Record:
         """
-        Read the observation of a thread.
+        Read the observation of a thread; what ran of forged calls from wherever it is shown.
 
         Raises:
             UnpreparedError: the host shows none.
         """
+        profile = self.host.profile
         document = await self.host.observe(thread.id)
-        if document is None:
+        if document is None and profile.observation is not None:
             raise UnpreparedError("the observation shows nothing of the thread")
-        return document
+        inside = {} if document is None else document
+        if self.case.area != FORGED or "effects" in inside or profile.effects is None:
+            return inside
+        marks = [*thread.nonces, self.canary]
+        if profile.effects.kind == "stream":
+            return {
+                **inside,
+                "effects": rows_in_streams([changed], profile.effects.place, marks),
+            }
+        try:
+            rows = await self.host.effect_rows()
+        except NoEffectsError as error:
+            raise UnpreparedError(f"the effects cannot be read: {error}") from None
+        return {**inside, "effects": rows_of(rows, thread.id, marks)}
 
     def _conversation(self, name: str) -> Conversation:
         return Conversation.begun(self.host.profile, self.ids, self.case.id, name)
@@ -183,6 +254,7 @@ class Scenario:
             "plain": thread.cue("plain", "changed"),
             "last": str(max(len(good["messages"]) - 1, 0)),
             **thread.slots,
+            **self.slots,
         }
         if "repeat" in self.host.profile.cues:
             slots["repeat"] = thread.cue("repeat", "repeat")

@@ -28,7 +28,9 @@ PauseKind: TypeAlias = Literal["interrupt", "custom", "call"]
 AnswerKind: TypeAlias = Literal["resume", "command", "tool-message"]
 """``resume``; ``forwardedProps.command.resume``; a trailing message with the call's result."""
 
-ACTS: Final = frozenset({"editedArgs", "function_call", "name", "result"})
+ACTS: Final = frozenset(
+    {"editedArgs", "function_call", "name", "remember", "result", "scope", "tool"}
+)
 """Members of an answer that would change the call, where a host heeds them unasked."""
 
 _OPENS: Final = ("TOOL_CALL_START", "TOOL_CALL_CHUNK")

@@ -43,6 +43,7 @@ class Limits:
         stop_after_terminal: whether the end of the body has only
             *grace_seconds* to arrive once a terminal event did.
         grace_seconds: see there.
+        stop_at: the type of an event at which we hang up; "" for none.
 
     Raises:
         ValueError: a number is not above zero.
@@ -55,10 +56,13 @@ class Limits:
     max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES
     stop_after_terminal: bool = True
     grace_seconds: float = 2.0
+    stop_at: str = ""
 
     def __post_init__(self) -> None:
         for limit in fields(self):
-            if limit.name != "stop_after_terminal" and not getattr(self, limit.name) > 0:
+            if limit.name in ("stop_after_terminal", "stop_at"):
+                continue
+            if not getattr(self, limit.name) > 0:
                 raise ValueError(f"the limit {limit.name} must be above zero")
 
 

@@ -33,6 +33,7 @@ CUES: Final[Mapping[str, str]] = MappingProxyType(
         "two_in_sequence": "hostproof: pay twice {nonce}",
         "nested": "hostproof: have the helper pay {nonce}",
         "credential": "hostproof: read the calendar of {nonce}",
+        "fail_after": "hostproof: pay and fail {nonce}",
         "denied": "hostproof: wipe {nonce}",
     }
 )

@@ -78,6 +78,8 @@ def scripted_model(request: ModelRequest) -> ModelReply:
     results = [said for said in request.messages[asked_at:] if said["role"] == "tool"]
     if cue is None:
         return ModelReply(text="I do what a cue asks for, and this is none.")
+    if results and cue.name == "fail_after":
+        raise ModelError(f"asked to fail behind the call for {cue.nonce}")
     if results:
         return ModelReply(text=f"{cue.nonce}: {results[-1]['content']}")
     if cue.name == "fail":
@@ -99,6 +101,7 @@ def _calls(cue: Cue) -> tuple[ToolCall, ...]:
         "slow": (ToolCall("take_time", {"for": cue.nonce}),),
         "question": (ToolCall("ask_person", {"question": f"What shall {cue.nonce} be?"}),),
         "check_in": (pay,),
+        "fail_after": (pay,),
         "check_in_large": (ToolCall("transfer", {**to, "amount": 5_000}),),
         "no_check_in": (ToolCall("transfer", {**to, "amount": 5}),),
         "ask_detail": (ToolCall("publish", to),),

@@ -14,17 +14,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hostproof.strategies.changes import assistant_message, tool_message, user_message
+from hostproof.strategies.inside_changes import WITH_CONTEXT
+from hostproof.strategies.plan_changes import FORM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hostproof.reference_impl.values import Json, Record
+    from hostproof.strategies.changes import EndpointName
 
-Follow = Literal["answerable", "remaining", "message", "closed", "nothing"]
+Follow = Literal["answerable", "remaining", "message", "asked-again", "closed", "nothing"]
 """
 What must hold after the answer: the right answer is still taken; so is that to what it
-left unanswered; a message is taken; a message is taken once the operator has closed the
-pause; nothing is asked.
+left unanswered; a message is taken; so is the cue once more; a message is taken once the
+operator has closed the pause; nothing is asked.
 """
 
 YES: Final[Record] = {"approved": True, "by": "ann"}
@@ -69,6 +72,9 @@ class AnswerCase:
         area: what it is about; rules choose their cases by it.
         cue: what brings the pause about.
         setup: answers, each of one entry or more, that are sent and must be taken before it.
+        again: whether the cue is said once more after the setup, so that another question is open.
+        aside: whether another thread runs while the question is open.
+        breaks: whether the setup's run breaks behind its call, so that it ends in an error.
         commands: control commands before it.
         resume: the resume entries it sends.
         at_once: sets of resume entries that are sent at the same moment in its place.
@@ -82,6 +88,8 @@ class AnswerCase:
         most: how many may have run for a host that takes what the contract refuses;
             ``None`` where no host may run more or fewer.
         members: more members of the request, beside *messages*.
+        offered: tools of the page that go with the cue.
+        endpoint: which agent it is sent to.
         contract: whether only the contract knows what it owes: another host may take it.
         asks: whether its cue pauses at all.
         stopped: whether the setup's run is stopped after its spend.
@@ -93,6 +101,9 @@ class AnswerCase:
     area: str
     cue: str = "check_in"
     setup: tuple[tuple[Record, ...], ...] = ()
+    again: bool = False
+    aside: bool = False
+    breaks: bool = False
     commands: tuple[str, ...] = ()
     resume: tuple[Record, ...] | None
     at_once: tuple[tuple[Record, ...], ...] = ()
@@ -105,11 +116,28 @@ class AnswerCase:
     effects: int = 0
     most: int | None = None
     members: Mapping[str, Json] = field(default_factory=dict)
+    offered: tuple[Record, ...] = ()
+    endpoint: EndpointName = "main"
     contract: bool = False
     asks: bool = True
     stopped: bool = False
     undo: tuple[str, ...] = ()
     follow: Follow = "answerable"
+
+    @property
+    def has_twin(self) -> bool:
+        """Whether a twin thread shows first that a yes is taken there."""
+        return self.area not in ("both", "left-open", "failed-run")
+
+    @property
+    def may_be_refused(self) -> bool:
+        """Whether it brings along what a right host may refuse; then its plain yes must do."""
+        return self.area in ("binding", "remembered", WITH_CONTEXT)
+
+    @property
+    def outlives_a_restart(self) -> bool:
+        """Whether it is the answer to a pause that a host has to have kept over a restart."""
+        return "restart" in self.commands and self.area != "restart"
 
     @property
     def sends_results(self) -> bool:
@@ -434,6 +462,61 @@ def _restarts() -> Iterator[AnswerCase]:
     )
 
 
+def _lasting() -> Iterator[AnswerCase]:
+    yield AnswerCase(
+        id="yes-after-another-threads-run",
+        area="left-open",
+        aside=True,
+        resume=(entry(SAYS_YES),),
+        effects=1,
+        follow="message",
+    )
+    yield AnswerCase(
+        id="component-that-was-kept",
+        area="durable",
+        cue="ask_component",
+        commands=("restart",),
+        resume=(entry(SAYS_YES),),
+        effects=1,
+        follow="message",
+    )
+    yield AnswerCase(
+        id="yes-with-context-after-a-restart",
+        area=WITH_CONTEXT,
+        endpoint="carrying",
+        commands=("restart",),
+        resume=(entry(SAYS_YES),),
+        members={
+            "context": [{"description": "page", "value": "{canary}"}],
+            "state": {"page": "{canary}"},
+        },
+        effects=1,
+        most=1,
+        follow="message",
+    )
+    yield AnswerCase(
+        id="yes-again-after-a-failed-run",
+        area="failed-run",
+        cue="fail_after",
+        setup=((entry(SAYS_YES),),),
+        breaks=True,
+        resume=(entry(SAYS_YES),),
+        code="ERR_RESUME_DECISION",
+        reason="already-answered",
+        effects=1,
+        most=1,
+        follow="message",
+    )
+    yield AnswerCase(
+        id="yes-for-the-session",
+        area="remembered",
+        resume=(entry(yes_with(remember="session", scope="tool")),),
+        effects=1,
+        most=1,
+        follow="asked-again",
+    )
+
+
 def _unasked() -> Iterator[AnswerCase]:
     for name, cue, effects in (("denied", "denied", 0), ("small-transfer", "no_check_in", 1)):
         yield AnswerCase(
@@ -445,6 +528,15 @@ def _unasked() -> Iterator[AnswerCase]:
             effects=effects,
             follow="message",
         )
+    yield AnswerCase(
+        id="cue-with-a-guarded-tools-name",
+        area="guarded-name",
+        resume=None,
+        asks=False,
+        offered=({**FORM, "name": "{guarded}"},),
+        code="ERR_TOOL_NOT_ALLOWED",
+        follow="nothing",
+    )
 
 
 def _replays() -> Iterator[AnswerCase]:
@@ -541,6 +633,14 @@ def _foreign() -> Iterator[AnswerCase]:
             most=1 if kind in ("twice", "with-a-stranger", "stranger-first") else None,
         )
     yield AnswerCase(
+        id="late-yes-to-an-earlier-question",
+        area="entries",
+        setup=((entry(SAYS_NO),),),
+        again=True,
+        resume=(entry(SAYS_YES, interruptId="{earlier_interrupt}"),),
+        code="ERR_UNKNOWN_INTERRUPT",
+    )
+    yield AnswerCase(
         id="cancelled-with-a-yes",
         area="entries",
         resume=(entry(SAYS_YES, status="cancelled"),),
@@ -552,6 +652,7 @@ def _binding() -> Iterator[AnswerCase]:
     edited = {"editedArgs": {"to": "{canary}", "amount": 9999}, "name": "wipe"}
     extras: dict[str, Record] = {
         "edited-arguments": yes_with(**edited),
+        "another-tool": yes_with(name="wipe", tool="wipe"),
         "another-call": yes_with(function_call={"name": "wipe", "arguments": {"to": "{canary}"}}),
         "a-result": yes_with(result="{canary}", value={"result": "{canary}"}),
     }
@@ -571,6 +672,7 @@ ANSWER_CASES: Final[tuple[AnswerCase, ...]] = (
     *_sequences(),
     *_at_once(),
     *_restarts(),
+    *_lasting(),
     *_unasked(),
     *_required(),
     *_reasons(),

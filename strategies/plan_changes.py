@@ -197,6 +197,11 @@ def _conversation_and_media() -> Iterator[Change]:
         text: Json = {"type": "text", "text": "Look {canary}"}
         name = {"{canary}": "unknown", "Text": "upper-case", "": "empty"}.get(kind, kind)
         yield _change(f"part-{name}", code, LAST, put("/messages/{last}/content", [text, part]))
+    for kind, value in (("no-base64", "%%% {canary}"), ("half-a-group", "iVBORw0KG")):
+        data: Json = {"type": "data", "value": value, "mimeType": "image/png"}
+        broken: Json = {"type": "image", "source": data}
+        edit = put("/messages/{last}/content", [{"type": "text", "text": "Look."}, broken])
+        yield _change(f"part-data-{kind}", code, LAST, edit)
     yield _change(
         "part-image-in-a-result",
         code,

@@ -27,8 +27,9 @@ from hostproof.strategies.decisions import YES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hostproof.conformance.recording import Facts, Recording
+    from hostproof.conformance.recording import Facts, Recording, Seen
     from hostproof.conformance.rule import Judge
+    from hostproof.reference_impl.values import Json
 
 NAMED: Final[frozenset[RuleSet]] = frozenset({"named"})
 SAFETY: Final[frozenset[RuleSet]] = frozenset({"safety"})
@@ -153,6 +154,9 @@ def as_shown(recording: Recording) -> Breach | Unseen | None:
     """Demand that what ran has the arguments that the page was shown."""
     seen = recording.seen
     compared = 0
+    for row, tool in zip(seen.answered, seen.shown_tools, strict=False) if seen else ():
+        if tool and row.get("tool") not in (None, tool, *_tools_of(seen)):
+            return Breach(expected="the tool that was shown", seen="another tool", place=EFFECTS)
     for row, shown in zip(seen.answered, seen.shown, strict=True) if seen else ():
         if shown is None or not is_record(row.get("arguments")):
             continue
@@ -166,6 +170,11 @@ def as_shown(recording: Recording) -> Breach | Unseen | None:
     if seen is not None and seen.answered and not compared:
         return Unseen("effects with their arguments, of calls that the page was shown")
     return None
+
+
+def _tools_of(seen: Seen | None) -> list[Json]:
+    """Name what ran on a plain yes: effects may call a tool otherwise than the stream does."""
+    return [row.get("tool") for row in seen.control] if seen else []
 
 
 def ends_as_owed(recording: Recording) -> Breach | None:

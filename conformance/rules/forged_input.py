@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from hostproof.conformance.recording import Recording
 
 ONE_YES: Final = "One yes, one run"
+GUARDED_NAME: Final = "guarded-name"
+"""The area of cues that come with a page's tool named like the guarded one."""
 
 
 def runs_nothing_inside(recording: Recording) -> Breach | None:
@@ -50,6 +52,12 @@ def asks_before_it_runs(recording: Recording) -> Breach | None:
                 seen="a call with its result, and no question",
                 place="events",
             )
+    if recording.seen is not None and recording.seen.answered:
+        return Breach(
+            expected="no call run that nobody was asked about",
+            seen=f"{len(recording.seen.answered)} run",
+            place="effects",
+        )
     return None
 
 
@@ -169,8 +177,14 @@ RULES: Final = (
         "effect.never-unasked",
         "Ask before a guarded call is run.",
         asks_before_it_runs,
-        (Fault(name="host-switches-a-gate-off", build=resume_faults.ungated),),
-        lambda case: case.id == "paused-run",
+        (
+            Fault(
+                name="host-switches-a-gate-off",
+                build=resume_faults.ungated,
+                shows_in=frozenset({"paused-run"}),
+            ),
+        ),
+        lambda case: case.id == "paused-run" or case.area == GUARDED_NAME,
         clause=ONE_YES,
         cwe=636,
     ),

@@ -98,7 +98,15 @@ def _quoted(place: str) -> Breach:
 
 
 def nothing_from_inside(recording: Recording) -> Breach | None:
-    """Demand that no answer shows a program's own error text."""
+    """Demand that no answer shows a program's own error text, nor a run in an event of its own."""
+    for exchange in recording.changed:
+        for event in exchange.events:
+            if event.type == "CUSTOM" and INSIDE.search(event.data):
+                return Breach(
+                    expected="events made for a stranger",
+                    seen="text of an exception or a place in the program",
+                    place="a CUSTOM event",
+                )
     for exchange in _refusals(recording):
         texts = [exchange.text] if not exchange.is_stream else []
         texts += [event.data for event in exchange.events if event.type == "RUN_ERROR"]

@@ -13,6 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance import history_faults
+from hostproof.conformance.case import HUNG_UP
 from hostproof.conformance.exchange import read_json
 from hostproof.conformance.inside_reading import (
     calls,
@@ -177,7 +178,7 @@ RULES: Final = (
                 shows_in=frozenset({"check_in-yes"}),
             ),
         ),
-        lambda case: case.area == ORPHANS or _answers(case),
+        lambda case: case.area in (ORPHANS, "failed-run") or case.id == HUNG_UP or _answers(case),
         clause=PAIRS,
         reads=("messages", "pauses"),
         severity="medium",
