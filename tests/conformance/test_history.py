@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hostproof.conformance.history import messages_after
-from hostproof.reference_impl.values import Json
 from tests.conformance.recorded import FINISHED, STARTED, stream
+
+if TYPE_CHECKING:
+    from hostproof.reference_impl.values import Json
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
 
