@@ -57,6 +57,7 @@ class Scenario:
         self.ids = ids
         self.canary = ids.canary(case.id)
         self.inside: Record | None = None
+        self.asked = False
         self.asked_aside = False
 
     async def perform(self) -> Recording:
@@ -76,6 +77,7 @@ class Scenario:
             after=after,
             throttled=self.host.waits > waits_before,
             inside=self.inside,
+            asked=self.asked,
             asked_aside=self.asked_aside,
         )
 
@@ -135,7 +137,8 @@ class Scenario:
         asks = isinstance(outcome, Accepted) and outcome.outcome == "interrupt"
         calls = [event for event in exchange.events if event.type in CALLS]
         asked = questions_of(exchange, self.host.profile.pause)
-        self.asked_aside = bool(asked) and self.host.profile.pause.kind == "custom"
+        self.asked = bool(asked)
+        self.asked_aside = self.asked and self.host.profile.pause.kind == "custom"
         if isinstance(outcome, Accepted) and not (asks or calls or asked):
             raise UnpreparedError("the cue led to no call and no question")
         return exchange
