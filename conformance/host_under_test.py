@@ -35,6 +35,7 @@ JSON_HEADERS: Final = {
 }
 MOST_WAITS: Final = 2
 LONGEST_WAIT_SECONDS: Final = 5.0
+OK: Final = 200
 TOO_MANY: Final = 429
 
 
@@ -251,7 +252,11 @@ class HostUnderTest:
             raise NoEffectsError("the profile names no source that can be read")
         if at.kind != "url":
             return await rows_outside(at, self.folder)
-        return rows_in((await self._asked_inside("GET", at.place, "", at.caller, b"")).text)
+        exchange = await self._asked_inside("GET", at.place, "", at.caller, b"")
+        if exchange.status != OK:
+            what = "was not answered" if exchange.status is None else f"said {exchange.status}"
+            raise NoEffectsError(f"the url {what}")
+        return rows_in(exchange.text)
 
     async def _inside(
         self, method: str, url: str, query: str, caller: str | None, body: bytes

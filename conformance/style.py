@@ -224,9 +224,8 @@ def open_calls(exchange: Exchange, tool: str | None = None) -> list[str]:
         call_id = event.members.get("toolCallId")
         if not is_text(call_id):
             continue
-        if event.type in _OPENS and event.members.get("toolCallName", tool) == (
-            tool or event.members.get("toolCallName")
-        ):
+        name = event.members.get("toolCallName")
+        if event.type in _OPENS and is_text(name) and name == (tool or name):
             begun[call_id] = None
         elif event.type == "TOOL_CALL_RESULT":
             begun.pop(call_id, None)
