@@ -137,7 +137,9 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     more = _with(
         command,
         click.option("--requests", type=int, metavar="N", help="Send at most so many requests."),
-        click.option("--aggressive", is_flag=True, help="Send floods and bombs to a remote host, too."),
+        click.option(
+            "--aggressive", is_flag=True, help="Send floods and bombs to a remote host, too."
+        ),
         click.option(
             "--keep",
             "keep_folder",
