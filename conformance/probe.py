@@ -26,6 +26,8 @@ from hostproof.conformance.probe_findings import (
     Findings,
     declared_version,
     error_text,
+    glance_text,
+    outcome_text,
     plain_text,
     sureness,
     unanswered,
@@ -123,10 +125,7 @@ class Probe:
         endpoint = self.asking.profile.main_endpoint.name
         request = Request(method="GET", path=host.path_of(endpoint), headers=host.caller_headers())
         exchange = await host.glance(request, GLANCE_SECONDS)
-        if exchange.status is None:
-            self._tell("GET", "no answer")
-        else:
-            self._tell("GET", f"{exchange.status}, {exchange.content_type or 'no content type'}")
+        self._tell("GET", glance_text(exchange))
 
     async def _plain(self) -> None:
         """
@@ -260,7 +259,7 @@ class Probe:
         if sure is None and isinstance(outcome, Accepted):
             self.found.history = mode
             asking.profile = replace(asking.profile, history=mode)
-        self._tell("page's tool", f"{FORM} is called, its result was {outcome.describe()}")
+        self._tell("page's tool", f"{FORM} is called, its result was {outcome_text(outcome)}")
 
     async def _further(self) -> None:
         """Try each further cue; what does another's work is given that one's name."""
@@ -282,5 +281,5 @@ class Probe:
         second = callers[1]
         asking = self.asking
         exchange = await asking.say(asking.thread(), "plain", caller=second.headers)
-        said = outcome_of(exchange).describe()
+        said = outcome_text(outcome_of(exchange))
         self._tell("callers", f"a plain run of {second.name}'s was {said}")

@@ -25,7 +25,7 @@ from hostproof.conformance.probe_reading import (
 from hostproof.conformance.style import AnswerStyle, InexpressibleError, Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from hostproof.conformance.conversation import Conversation
     from hostproof.conformance.exchange import Exchange
@@ -120,39 +120,45 @@ class Answers:
         """
         Try one way after another until one works.
 
+        Every place is tried with the likeliest yes; then other words, first
+        where the run was accepted and ran nothing. Where a no runs the call as
+        well, other words are tried in that place and nowhere else.
+
         Args:
             asked: a thread that is paused, whose questions say what may be answered.
 
         Raises:
             EnoughError: no more runs may be sent.
         """
-        fallback: Answered | None = None
-        for place, payload in self._ways(asked):
-            if len(self.trials) >= MOST_TRIALS or self._is_silent():
-                break
-            trial = await self._tried(place, payload)
-            self.trials.append(trial)
-            if not trial.is_taken:
-                continue
-            found = await self._verified(trial)
-            if found.sound:
-                return found
-            fallback = fallback or found
-        return fallback
-
-    def _ways(self, asked: Conversation) -> Iterator[tuple[Place, Json | Missing]]:
-        """
-        Give the ways in the order in which they are tried.
-
-        Every place is tried with the likeliest yes; then other words, first
-        where the run was accepted and ran nothing.
-        """
         first, *others = payloads_for(asked.asked, self.known)
         for place in places_for(self.pause, self.known):
-            yield place, first
+            found = await self._way(place, first)
+            if found is not None:
+                return await self._sounder(found, others)
         for trial in sorted(self.trials, key=_promise):
-            for payload in others:
-                yield trial.place, payload
+            for at, payload in enumerate(others):
+                found = await self._way(trial.place, payload)
+                if found is not None:
+                    return await self._sounder(found, others[at + 1 :])
+        return None
+
+    async def _sounder(self, found: Answered, others: Sequence[Json | Missing]) -> Answered:
+        """Give what was found; where a no ran the call as well, words that are told apart."""
+        if found.sound:
+            return found
+        for payload in others:
+            other = await self._way(found.trial.place, payload)
+            if other is not None and other.sound:
+                return other
+        return found
+
+    async def _way(self, place: Place, payload: Json | Missing) -> Answered | None:
+        """Try one way, if more may be tried; ``None`` if it does not work."""
+        if len(self.trials) >= MOST_TRIALS or self._is_silent():
+            return None
+        trial = await self._tried(place, payload)
+        self.trials.append(trial)
+        return await self._verified(trial) if trial.is_taken else None
 
     def _is_silent(self) -> bool:
         silent = [

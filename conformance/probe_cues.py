@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.outcome import Accepted, Refused, outcome_of
+from hostproof.conformance.probe_findings import outcome_text
 from hostproof.conformance.style import InexpressibleError
 from hostproof.strategies.decisions import entry
 
@@ -75,7 +76,7 @@ class Cues:
         said = outcome_of(exchange)
         if name == "fail":
             failed = isinstance(said, Refused) and said.in_stream
-            return Seen(name=name, holds=failed, text=said.describe())
+            return Seen(name=name, holds=failed, text=outcome_text(said))
         if name == "slow":
             return _slow(exchange)
         ran = await self.asking.count(thread)
@@ -131,7 +132,7 @@ class Cues:
         except InexpressibleError as error:
             return Seen(name="question", holds=False, text=f"has no place for {error}")
         outcome = outcome_of(await self.asking.send(thread, body))
-        text = f"asks; a text in answer was {outcome.describe()}"
+        text = f"asks; a text in answer was {outcome_text(outcome)}"
         return Seen(name="question", holds=isinstance(outcome, Accepted), text=text)
 
     async def _repeat(self) -> Seen:

@@ -10,14 +10,17 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from hostproof.reference_impl.values import is_text
+from hostproof.conformance.outcome import Accepted
+from hostproof.reference_impl.values import is_record, is_text
 
 if TYPE_CHECKING:
     from hostproof.conformance.exchange import Exchange
+    from hostproof.conformance.outcome import Outcome
     from hostproof.conformance.probe_answers import Answered, Trial
     from hostproof.conformance.profile_parts import HistoryMode
     from hostproof.conformance.style import AnswerStyle, PauseStyle
 
+MOST_NAMES: Final = 6
 _VERSION: Final = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
 
 
@@ -66,6 +69,22 @@ def declared_version(exchange: Exchange) -> str:
     return ""
 
 
+def outcome_text(outcome: Outcome) -> str:
+    """Say what a run amounted to; of one that ended well no more than that."""
+    is_well = isinstance(outcome, Accepted) and outcome.outcome == "success"
+    return "accepted" if is_well else outcome.describe()
+
+
+def glance_text(exchange: Exchange) -> str:
+    """Say what a GET gave."""
+    if exchange.status is None:
+        return "no answer"
+    document = exchange.json if exchange.status < 300 else None
+    names = [name for name in document if name.isprintable()] if is_record(document) else []
+    told = f" with {', '.join(names[:MOST_NAMES])}" if names else ""
+    return f"{exchange.status}, {exchange.content_type or 'no content type'}{told}"
+
+
 def plain_text(exchange: Exchange) -> str:
     """Say what a plain run that was accepted shows."""
     version = declared_version(exchange)
@@ -90,11 +109,11 @@ def sureness(answered: Answered) -> str:
         return f"by the stream alone: after a yes and a no, {told} {differ}; declare effects"
     if answered.sound:
         return "a yes ran the call once, a no ran nothing"
-    return f"a yes ran the call once, and a no ran it {answered.no_ran or 0} times"
+    return "a yes ran the call once" + (", and so did a no" if answered.no_ran else "")
 
 
 def unanswered(trials: list[Trial]) -> str:
     """Say that no way to answer works, and what came of the likeliest."""
     first = trials[0]
-    said = first.outcome.describe() if first.outcome is not None else "not sent"
+    said = outcome_text(first.outcome) if first.outcome is not None else "not sent"
     return f"none of {len(trials)} ways ran the call once; {first.place.describe()} was {said}"
