@@ -6,6 +6,7 @@ import re
 import tomllib
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tomli_w
@@ -290,7 +291,7 @@ def test_the_reference_host_is_described(monkeypatch):
     host = build_host(inspect=True)
     for name, token in host.tokens.items():
         monkeypatch.setenv(name.upper(), token)
-    callers = {
+    callers: Any = {
         name: {"headers": {"Authorization": f"Bearer ${{{name.upper()}}}"}} for name in host.tokens
     }
     callers[LOOK_INSIDE]["role"] = "inspector"
