@@ -211,7 +211,8 @@ class Probe:
         trial, found = answered.trial, self.found
         found.history, found.answer = trial.place.history, trial.style
         found.by_schema = isinstance(trial.payload, Missing)
-        found.stream = answered.stream if trial.ran is None else ""
+        is_shown = trial.ran is None and self.redactor.text(answered.stream) == answered.stream
+        found.stream = answered.stream if is_shown else ""
         self.asking.profile = replace(
             self.asking.profile, answer=trial.style, history=trial.place.history
         )

@@ -106,6 +106,9 @@ def comment(text: str) -> list[str]:
 def _cues(given: Mapping[str, str], found: Findings) -> tuple[Record, list[str]]:
     kept = {found.cues[name]: text for name, text in given.items() if name in found.cues}
     notes = []
+    for name, now in found.cues.items():
+        if now != name:
+            notes += comment(f"What was given as {name} does what {now} says.")
     for name, why in found.left_out.items():
         notes += comment(f"Left out: {why}.")
         notes += _commented(tomli_w.dumps({name: given[name]}))

@@ -249,10 +249,11 @@ TWO = "hostproof: pay two at once {nonce}"
 @pytest.mark.parametrize("in_turn", [False, True])
 @pytest.mark.parametrize("name", ["two_at_once", "two_in_sequence"])
 def test_two_calls_are_named_by_how_they_are_asked_about(name, in_turn):
-    said, found, _, _ = probed(Ways(two_in_turn=in_turn), cues={**THREE, name: TWO})
+    said, found, text, _ = probed(Ways(two_in_turn=in_turn), cues={**THREE, name: TWO})
     right = "two_in_sequence" if in_turn else "two_at_once"
     assert set(found["cues"]) == {*THREE, right}
     assert found["cues"][right] == TWO
+    assert (f"# What was given as {name} does what {right} says." in text) == (name != right)
     assert "a yes to each ran two calls" in said
 
 
