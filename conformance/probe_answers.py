@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hostproof.conformance.style import PauseStyle
     from hostproof.reference_impl.values import Json, Missing
 
-MOST_TRIALS: Final = 14
+MOST_TRIALS: Final = 20
 MOST_SILENT: Final = 2
 """Ways that led to no answer at all, before no more are tried."""
 
@@ -74,6 +74,12 @@ class Trial:
         if not isinstance(self.outcome, Accepted):
             return False
         return self.ran == 1 or (self.ran is None and bool(self.results) and not self.asks_again)
+
+    @property
+    def comes_to(self) -> tuple[str, str, bool]:
+        """What came of it, to tell places that differ from those that do not."""
+        said = "" if self.outcome is None else self.outcome.describe()
+        return self.place.kind, said, self.asks_again
 
     @property
     def style(self) -> AnswerStyle:
@@ -120,8 +126,8 @@ class Answers:
         """
         Try one way after another until one works.
 
-        Every place is tried with the likeliest yes; then other words, first
-        where the run was accepted and ran nothing. Where a no runs the call as
+        Every place is tried with the likeliest yes; then other words, first in
+        the places that differ in what came of it. Where a no runs the call as
         well, other words are tried in that place and nowhere else.
 
         Args:
@@ -135,7 +141,7 @@ class Answers:
             found = await self._way(place, first)
             if found is not None:
                 return await self._sounder(found, others)
-        for trial in sorted(self.trials, key=_promise):
+        for trial in sorted(self.trials, key=self._promise):
             for at, payload in enumerate(others):
                 found = await self._way(trial.place, payload)
                 if found is not None:
@@ -159,6 +165,11 @@ class Answers:
         trial = await self._tried(place, payload)
         self.trials.append(trial)
         return await self._verified(trial) if trial.is_taken else None
+
+    def _promise(self, trial: Trial) -> tuple[bool, bool]:
+        """Put first what no plainer place came to as well, and then what was accepted."""
+        same = next(one for one in self.trials if one.comes_to == trial.comes_to)
+        return same is not trial, not isinstance(trial.outcome, Accepted)
 
     def _is_silent(self) -> bool:
         silent = [
@@ -215,10 +226,6 @@ class Answers:
             no_ran=ran,
             stream=_telling(trial.results, said) if trial.tells and tells else "",
         )
-
-
-def _promise(trial: Trial) -> int:
-    return 0 if isinstance(trial.outcome, Accepted) else 1
 
 
 def _told(exchange: Exchange, thread: Conversation) -> tuple[str, bool]:

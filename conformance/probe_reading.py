@@ -199,14 +199,14 @@ def places_for(pause: PauseStyle, known: Known) -> list[Place]:
     if known.history is not None:
         histories = (known.history,)
     parents = (False, True) if known.parent_run is None else (known.parent_run,)
-    places = [
+    main, *others = kinds
+    groups = [([main], parent) for parent in parents] + [(others, parent) for parent in parents]
+    return [
         Place(kind=kind, history=history, parent_run=parent)
-        for kind in kinds
-        for parent in parents
+        for group, parent in groups
+        for kind in group
         for history in histories
     ]
-    main = kinds[0]
-    return [place for place in places if place.kind == main or not place.parent_run] or places
 
 
 def payloads_for(asked: Sequence[Asked], known: Known) -> list[Json | Missing]:

@@ -110,7 +110,16 @@ class Words:
 
 
 USUAL: Final = Words({"approved": True}, {"approved": False})
-_YES_NAMES: Final = ("approved", "confirmed", "accepted", "approve", "confirm", "accept", "allow")
+_YES_NAMES: Final = (
+    "approved",
+    "confirmed",
+    "accepted",
+    "approve",
+    "confirm",
+    "accept",
+    "allow",
+    "yes",
+)
 _NO_NAMES: Final = ("rejected", "declined", "denied", "reject", "decline", "deny", "no")
 
 

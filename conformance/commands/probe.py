@@ -80,8 +80,11 @@ def probe(**given: Any) -> None:
             leave = Leave(remote=given["allow_remote"])
             found = asyncio.run(_found(profile, document, leave, folder, progress))
         text = profile_text(document, found)
-        _check(text)
+        written = _checked(text)
         _show(found, aside=where == STDOUT)
+        if "ag_ui" not in written:
+            note = "ag_ui is a comment in the profile: claim a version to be judged by AG-UI"
+            _line("claim", note, aside=where == STDOUT)
         if where == STDOUT:
             click.echo(text, nl=False)
             return
@@ -147,12 +150,14 @@ async def _found(
         return await Probe(asking, name, known, cues_given(document), redactor).perform()
 
 
-def _check(text: str) -> None:
-    """Make sure that what is written is a profile; if not, that is our fault."""
+def _checked(text: str) -> Record:
+    """Read what is to be written as a profile, on its preset; if it is none, that is our fault."""
     try:
-        profile_from(tomllib.loads(text), name="the profile")
+        document = tomllib.loads(text)
+        profile_from(document, name="the profile")
     except (ProfileError, tomllib.TOMLDecodeError) as error:
         raise RuntimeError(f"what was to be written is no profile: {error}") from None
+    return on_its_preset(document)
 
 
 def _write(path: str, text: str) -> None:
