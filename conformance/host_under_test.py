@@ -112,6 +112,23 @@ class HostUnderTest:
             method=method, path=self.path_of(endpoint), headers=(*kept, *identity), body=body
         )
 
+    async def glance(self, request: Request, seconds: float) -> Exchange:
+        """
+        Send a request whose answer may never end, and wait for it no longer than *seconds*.
+
+        Raises:
+            BudgetSpentError: as :meth:`send`.
+        """
+        self._spend(1)
+        seconds = min(seconds, self.limits.deadline_seconds)
+        limits = replace(
+            self.limits,
+            deadline_seconds=seconds,
+            head_seconds=min(seconds, self.limits.head_seconds),
+            stop_after_terminal=False,
+        )
+        return await self.target.send(request, limits)
+
     async def send(self, request: Request) -> Exchange:
         """
         Send a request; a 429 is waited out a little.
