@@ -14,7 +14,6 @@ from dataclasses import fields, replace
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -131,7 +130,7 @@ def covering():
     missing = set().union(*map(pairs_in, LEGAL))
     chosen = []
     while missing:
-        best: dict[str, Any] = max(LEGAL, key=lambda one: len(pairs_in(one) & missing))
+        best = max(LEGAL, key=lambda one: len(pairs_in(one) & missing))
         missing -= pairs_in(best)
         chosen.append(best)
     return tuple(chosen)
