@@ -6,6 +6,7 @@ import click
 
 from hostproof.conformance.commands.fuzz import fuzz
 from hostproof.conformance.commands.presets import presets
+from hostproof.conformance.commands.probe import probe
 from hostproof.conformance.commands.replay import replay
 from hostproof.conformance.commands.rules import rules
 from hostproof.conformance.commands.run import run
@@ -26,5 +27,5 @@ def main() -> None:
     """Prove whether an agent host refuses what it must refuse."""
 
 
-for command in (run, fuzz, serve, selftest, rules, presets, replay):
+for command in (run, probe, fuzz, serve, selftest, rules, presets, replay):
     main.add_command(command)

@@ -128,7 +128,7 @@ class Conversation:
         """Write a request: *messages* after the *history*; *members* replace its own."""
         before = self.history if history is None else history
         pause = self.profile.pause
-        tools = [_offer(pause.tool)] if pause.offered else []
+        tools = [offer(pause.tool)] if pause.offered else []
         return {
             "threadId": self.id,
             "runId": self.run_id(run),
@@ -255,7 +255,8 @@ def body_text(body: Json) -> bytes:
     return json.dumps(body, separators=(",", ":")).encode("ascii")
 
 
-def _offer(tool: str) -> Record:
+def offer(tool: str) -> Record:
+    """Write the offer of a tool with which the page asks the person."""
     return {
         "name": tool,
         "description": "Ask the person.",

@@ -98,11 +98,11 @@ def rows_in(text: str) -> list[Record]:
     """
     try:
         return _checked(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     try:
         return _checked([json.loads(line) for line in text.splitlines() if line.strip()])
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NoEffectsError("it is neither a JSON list of effects nor one object a line") from None
 
 

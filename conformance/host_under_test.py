@@ -36,6 +36,7 @@ JSON_HEADERS: Final = {
 }
 MOST_WAITS: Final = 2
 LONGEST_WAIT_SECONDS: Final = 5.0
+OK: Final = 200
 TOO_MANY: Final = 429
 
 
@@ -110,6 +111,23 @@ class HostUnderTest:
         return Request(
             method=method, path=self.path_of(endpoint), headers=(*kept, *identity), body=body
         )
+
+    async def glance(self, request: Request, seconds: float) -> Exchange:
+        """
+        Send a request whose answer may never end, and wait for it no longer than *seconds*.
+
+        Raises:
+            BudgetSpentError: as :meth:`send`.
+        """
+        self._spend(1)
+        seconds = min(seconds, self.limits.deadline_seconds)
+        limits = replace(
+            self.limits,
+            deadline_seconds=seconds,
+            head_seconds=min(seconds, self.limits.head_seconds),
+            stop_after_terminal=False,
+        )
+        return await self.target.send(request, limits)
 
     async def send(self, request: Request) -> Exchange:
         """
@@ -251,7 +269,11 @@ class HostUnderTest:
             raise NoEffectsError("the profile names no source that can be read")
         if at.kind != "url":
             return await rows_outside(at, self.folder)
-        return rows_in((await self._asked_inside("GET", at.place, "", at.caller, b"")).text)
+        exchange = await self._asked_inside("GET", at.place, "", at.caller, b"")
+        if exchange.status != OK:
+            what = "was not answered" if exchange.status is None else f"said {exchange.status}"
+            raise NoEffectsError(f"the url {what}")
+        return rows_in(exchange.text)
 
     async def _inside(
         self, method: str, url: str, query: str, caller: str | None, body: bytes

@@ -57,6 +57,23 @@ def sent_body(exchange: Exchange) -> Record:
     return body if is_record(body) else {}
 
 
+def leaves_to_the_page(exchange: Exchange) -> bool:
+    """Say whether a run leaves a call of a tool that its request offers open."""
+    tools = {tool.get("name") for tool in records(sent_body(exchange).get("tools"))}
+    begun = {
+        event.members.get("toolCallId")
+        for event in exchange.events
+        if event.type in ("TOOL_CALL_START", "TOOL_CALL_CHUNK")
+        and event.members.get("toolCallName") in tools
+    }
+    answered = {
+        event.members.get("toolCallId")
+        for event in exchange.events
+        if event.type == "TOOL_CALL_RESULT"
+    }
+    return bool(begun - answered)
+
+
 def instructions(request: Record) -> Iterator[Json]:
     """Give what stands where a model takes orders from: its system slot and messages like it."""
     yield request.get("system", "")

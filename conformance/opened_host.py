@@ -46,10 +46,11 @@ def is_remote(profile: Profile) -> bool:
 
 def _remote_place(profile: Profile) -> str | None:
     """Give the first URL off this machine to which requests would go."""
-    control = profile.control
-    places = [profile.target.url]
-    if control is not None and profile.path_of(control.url) is None:
-        places.append(control.url)
+    effects = profile.effects
+    asked = [one.url for one in (profile.control, profile.observation) if one is not None]
+    asked += [effects.place] if effects is not None and effects.kind == "url" else []
+    elsewhere = [url for url in asked if profile.path_of(url) is None]
+    places = [profile.target.url, *elsewhere]
     return next((url for url in places if url is not None and not is_loopback(url)), None)
 
 

@@ -353,14 +353,26 @@ def _with_role(people: Mapping[str, Caller], role: str) -> Mapping[str, Caller]:
 
 def _check_origins(profile: Profile) -> None:
     target = profile.target
-    for section in ("observation", "control"):
-        place: Observation | Control | None = getattr(profile, section)
-        if place is None or place.other_origin or is_path(place.url):
+    for section, url in _places_that_may_be_elsewhere(profile):
+        if is_path(url):
             continue
         if target.app is not None:
             raise Problem((section, "url"), "must be a path, such as /health: the target is an app")
-        if target.url is not None and profile.path_of(place.url) is None:
+        if target.url is not None and profile.path_of(url) is None:
             raise Problem(
                 (section, "url"),
                 "is of another origin than the target: write a path, or say other_origin = true",
             )
+
+
+def _places_that_may_be_elsewhere(profile: Profile) -> list[tuple[str, str]]:
+    """Name each URL that is asked beside the target's, and has no leave to be of another origin."""
+    places: list[tuple[str, str]] = []
+    observation, control, effects = profile.observation, profile.control, profile.effects
+    if observation is not None and not observation.other_origin:
+        places.append(("observation", observation.url))
+    if control is not None and not control.other_origin:
+        places.append(("control", control.url))
+    if effects is not None and effects.kind == "url" and not effects.other_origin:
+        places.append(("effects", effects.place))
+    return places

@@ -150,12 +150,14 @@ class EffectsAt:
             the stream what a guarded tool's result contains.
         words: the command, without a shell.
         caller: whose headers are sent to the URL; None for nobody's.
+        other_origin: whether the URL may be of another origin.
     """
 
     kind: EffectsKind
     place: str = ""
     words: tuple[str, ...] = ()
     caller: str | None = None
+    other_origin: bool = False
 
     @property
     def counts(self) -> bool:

@@ -145,11 +145,17 @@ def read_effects(given: Record, callers: Mapping[str, Caller]) -> EffectsAt:
     if len(kinds) != 1:
         raise Problem(("effects",), f"must name one source: {', '.join(_SOURCES)}")
     kind = kinds[0]
-    if "caller" in given and kind != "url":
-        raise Problem(("effects", "caller"), "goes with url only")
+    for member in ("caller", "other_origin"):
+        if member in given and kind != "url":
+            raise Problem(("effects", member), "goes with url only")
     if kind == "url":
         _check_caller_of(given, "effects", callers)
-        return EffectsAt(kind=kind, place=given["url"], caller=_observer(given, callers))
+        return EffectsAt(
+            kind=kind,
+            place=given["url"],
+            caller=_observer(given, callers),
+            other_origin=given.get("other_origin", False),
+        )
     if kind == "command":
         return EffectsAt(kind=kind, words=_words(given["command"], ("effects", "command")))
     if kind == "stream" and _NONCE not in given["stream"]:

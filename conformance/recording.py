@@ -155,7 +155,8 @@ class Recording:
             none makes sense.
         unprepared: why the situation could not be brought about, or ``""``.
         missing: what this host has no place for, so that the case does not apply, or ``""``.
-        asked_aside: whether the run asked in an event of the host's own.
+        asked: whether the run asked something, in the host's own style.
+        asked_aside: whether it asked in an event of the host's own.
         throttled: whether the host asked us to slow down (429).
         others: answers on the way there and afterwards, which no rule judges alone.
         seen: what the observation showed, for an answer to a pause.
@@ -171,6 +172,7 @@ class Recording:
     after: Exchange | None = None
     unprepared: str = ""
     missing: str = ""
+    asked: bool = False
     asked_aside: bool = False
     throttled: bool = False
     others: tuple[Exchange, ...] = ()

@@ -196,7 +196,8 @@ def exit_of(rules: Sequence[RuleResult], profile: Profile, *, finished: bool) ->
     unclear = [rule.id for rule in rules if rule.verdict == "inconclusive"]
     if unclear and not profile.allow_inconclusive:
         return Exit(code=UNUSABLE, why=f"inconclusive: {_some(unclear)}")
-    return Exit(code=OK, why=f"{len(judged)} rules judged, none failed that counts")
+    counted = "one rule" if len(judged) == 1 else f"{len(judged)} rules"
+    return Exit(code=OK, why=f"{counted} judged, none failed that counts")
 
 
 def _some(ids: Sequence[str], most: int = 5) -> str:

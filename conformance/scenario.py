@@ -64,6 +64,7 @@ class Scenario:
         self.canary = ids.canary(case.id)
         self.inside: Record | None = None
         self.slots: dict[str, str] = {}
+        self.asked = False
         self.asked_aside = False
 
     async def perform(self) -> Recording:
@@ -84,6 +85,7 @@ class Scenario:
             throttled=self.host.waits > waits_before,
             inside=self.inside,
             fetched=self._fetched(),
+            asked=self.asked,
             asked_aside=self.asked_aside,
         )
 
@@ -194,7 +196,8 @@ class Scenario:
         asks = isinstance(outcome, Accepted) and outcome.outcome == "interrupt"
         calls = [event for event in exchange.events if event.type in CALLS]
         asked = questions_of(exchange, self.host.profile.pause)
-        self.asked_aside = bool(asked) and self.host.profile.pause.kind == "custom"
+        self.asked = bool(asked)
+        self.asked_aside = self.asked and self.host.profile.pause.kind == "custom"
         if isinstance(outcome, Accepted) and not (asks or calls or asked):
             raise UnpreparedError("the cue led to no call and no question")
         return exchange

@@ -112,7 +112,16 @@ class Words:
 
 
 USUAL: Final = Words({"approved": True}, {"approved": False})
-_YES_NAMES: Final = ("approved", "confirmed", "accepted", "approve", "confirm", "accept", "allow")
+_YES_NAMES: Final = (
+    "approved",
+    "confirmed",
+    "accepted",
+    "approve",
+    "confirm",
+    "accept",
+    "allow",
+    "yes",
+)
 _NO_NAMES: Final = ("rejected", "declined", "denied", "reject", "decline", "deny", "no")
 
 
@@ -135,22 +144,27 @@ def _opposite(yes: Json) -> Json:
 
 def made_from(schema: Json) -> Words:
     """Make a yes and a no that a response schema takes; the usual ones where it says nothing."""
+    return said_by(schema) or USUAL
+
+
+def said_by(schema: Json) -> Words | None:
+    """Make the yes and the no that a response schema asks for; ``None`` where it says nothing."""
     if not is_record(schema):
-        return USUAL
-    if schema.get("type") == "boolean":
+        return None
+    if _is_flag(schema):
         return Words(True, False)
     choices = schema.get("enum")
     if isinstance(choices, list):
         yes = next((one for one in _YES_NAMES if one in choices), None)
         no = next((one for one in _NO_NAMES if one in choices), None)
-        return Words(yes, no) if yes and no else USUAL
+        return Words(yes, no) if yes and no else None
     members = schema.get("properties")
     if not is_record(members):
-        return USUAL
+        return None
     flags = [name for name, one in members.items() if is_record(one) and _is_flag(one)]
     key = next((name for name in _YES_NAMES if name in flags), flags[0] if len(flags) == 1 else "")
     if not key:
-        return USUAL
+        return None
     required = schema.get("required")
     named = [name for name in required if is_text(name)] if isinstance(required, list) else []
     rest = {name: _example(members.get(name)) for name in named if name != key}
@@ -158,7 +172,8 @@ def made_from(schema: Json) -> Words:
 
 
 def _is_flag(schema: Record) -> bool:
-    return schema.get("type") == "boolean"
+    kinds = schema.get("type")
+    return kinds == "boolean" or (isinstance(kinds, list) and "boolean" in kinds)
 
 
 def _example(schema: Json) -> Json:
@@ -224,9 +239,8 @@ def open_calls(exchange: Exchange, tool: str | None = None) -> list[str]:
         call_id = event.members.get("toolCallId")
         if not is_text(call_id):
             continue
-        if event.type in _OPENS and event.members.get("toolCallName", tool) == (
-            tool or event.members.get("toolCallName")
-        ):
+        name = event.members.get("toolCallName")
+        if event.type in _OPENS and is_text(name) and name == (tool or name):
             begun[call_id] = None
         elif event.type == "TOOL_CALL_RESULT":
             begun.pop(call_id, None)

@@ -80,6 +80,7 @@ def called(setup: StyledSetup, message_id: str, call: StyledCall) -> list[Record
         head, tail = _halves(text)
         return [
             event("TOOL_CALL_CHUNK", **opens, delta=head),
+            event("TOOL_CALL_CHUNK", toolCallId=call.id, delta=""),
             event("TOOL_CALL_CHUNK", delta=tail),
         ]
     return [

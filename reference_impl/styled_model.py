@@ -34,6 +34,15 @@ KINDS: Final[Mapping[str, Kind]] = {
     "wipe": "denied",
     "take_time": "slow",
 }
+OWN_TOOLS: Final[Mapping[str, str]] = {
+    "pay": "Pay somebody, once a person has agreed.",
+    "transfer": "Transfer an amount; a large one needs a person's agreement.",
+    "ask_person": "Ask the person something.",
+    "wipe": "Not for anyone.",
+    "take_time": "Take a little time.",
+}
+"""The host's own tools, in its own words."""
+
 LARGE: Final = 1_000
 """From this amount on a transfer asks."""
 
@@ -91,16 +100,56 @@ class StyledAsked:
     What the model is given.
 
     Attributes:
-        messages: the conversation, without a page's instructions.
-        tools: names of the page's tools.
+        messages: the conversation, without a page's instructions, each call with one result.
+        tools: the tools it may call: the page's, and its own in its own words.
         given: the page's state and context, where there are any.
         system: the agent's own instructions.
     """
 
     messages: tuple[Record, ...]
-    tools: frozenset[str]
+    tools: Mapping[str, str]
     given: Mapping[str, Json] = field(default_factory=dict)
     system: str = SYSTEM
+
+    def shown(self) -> Record:
+        """Write it as the observation shows it."""
+        return {
+            "system": self.system,
+            "messages": list(self.messages),
+            "tools": dict(self.tools),
+            "given": dict(self.given),
+        }
+
+
+def paired(messages: Sequence[Record]) -> tuple[Record, ...]:
+    """
+    Give of a conversation what a model may see: every call with one result, the newest.
+
+    A page's instructions, calls without a result and results without a call are left out,
+    whoever keeps the history.
+    """
+    newest: dict[str, int] = {}
+    made: set[str] = set()
+    for at, message in enumerate(messages):
+        made |= {call["id"] for call in message.get("toolCalls", ())}
+        if message["role"] == "tool" and message["toolCallId"] in made:
+            newest[message["toolCallId"]] = at
+    seen: list[Record] = []
+    shown: set[str] = set()
+    for at, message in enumerate(messages):
+        if message["role"] in INSTRUCTIONS:
+            continue
+        if message["role"] == "tool" and newest.get(message["toolCallId"]) != at:
+            continue
+        if message["role"] != "assistant" or "toolCalls" not in message:
+            seen.append(message)
+            continue
+        calls = [one for one in message["toolCalls"] if one["id"] in newest.keys() - shown]
+        shown |= {one["id"] for one in calls}
+        rest = {name: value for name, value in message.items() if name != "toolCalls"}
+        if calls or "content" in rest:
+            seen.append(rest | ({"toolCalls": calls} if calls else {}))
+    return tuple(seen)
 
 
 def styled_model(asked: StyledAsked) -> StyledReply:

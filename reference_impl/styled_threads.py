@@ -35,7 +35,7 @@ class Ask:
         id: of the interrupt.
         name: what an answer names it by.
         call: the call it is about.
-        confirm: the id of the page's call that asks, or "".
+        confirm: the id of the call that asks, or "".
     """
 
     id: str

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from hostproof.reference_impl import styled_events as events
 from hostproof.reference_impl.styled_model import (
-    INSTRUCTIONS,
+    OWN_TOOLS,
     StyledAsked,
     StyledCall,
     concluded,
+    paired,
 )
 from hostproof.reference_impl.styled_pauses import Answer, Replay, newest_results
 from hostproof.reference_impl.styled_setup import CONFIRM
@@ -35,6 +36,7 @@ SLOW_SECONDS: Final = 0.2
 WAITS: Final = "This call waits for a person."
 NOBODY: Final = "Nobody can be asked: the page offers no way to confirm."
 DECLINED: Final = "declined"
+ANSWERED: Final = "answered"
 
 
 async def events_of(run: StyledRun, asked: Wanted) -> AsyncIterator[Record]:
@@ -56,16 +58,14 @@ async def _message(run: StyledRun) -> AsyncIterator[Record]:
     """Answer a person."""
     if run.setup.history == "server":
         run.said.append(run.given.messages[-1])
-    page = frozenset(tool["name"] for tool in run.given.tools)
+    page = {tool["name"]: tool.get("description", "") for tool in run.given.tools}
     given = {
         name: value
         for name, value in (("state", run.given.state), ("context", list(run.given.context)))
         if value
     }
-    messages = tuple(one for one in run.messages if one["role"] not in INSTRUCTIONS)
-    request = StyledAsked(messages=messages, tools=page, given=given)
-    shown = {"system": request.system, "messages": list(messages), "tools": {}, "given": given}
-    run.parts.memory.model_asked(run.thread.key, shown)
+    request = StyledAsked(messages=paired(run.messages), tools={**page, **OWN_TOOLS}, given=given)
+    run.parts.memory.model_asked(run.thread.key, request.shown())
     reply = run.parts.model(request)
     if reply.calls:
         groups = [reply.calls] if reply.at_once else [(call,) for call in reply.calls]
@@ -80,8 +80,10 @@ async def _answered(
     run: StyledRun, pause: OpenPause, verdicts: Sequence[Verdict]
 ) -> AsyncIterator[Record]:
     """Go on with what was open, as the answers say."""
-    if pause.is_pages and run.setup.history == "server":
-        run.said.extend(newest_results(run.given))
+    by_page = {ask.name for ask in pause.asks if ask.name != ask.call.id or pause.is_pages}
+    if run.setup.history == "server":
+        sent = newest_results(run.given)
+        run.said.extend(one for one in sent if one["toolCallId"] in by_page)
     results: list[str] = []
     for verdict in verdicts:
         call = verdict.ask.call
@@ -91,6 +93,8 @@ async def _answered(
         results.append(content)
         if call.kind != "page":
             yield _result(run, call, content)
+        if verdict.ask.confirm and run.setup.pause != "call":
+            yield _result(run, StyledCall(CONFIRM, {}, verdict.ask.confirm), ANSWERED)
     groups = [(call,) for call in pause.behind]
     async for one in _calls(run, groups, pause.nonce, results):
         yield one
@@ -166,7 +170,7 @@ def ask(
         confirms = tuple(_confirming(call, parts.mint("call")) for call in calls)
         told += _called(run, confirms)
     asks = tuple(
-        _asked(run, call, confirms[at].id if by_call else "") for at, call in enumerate(calls)
+        _asked(run, call, confirms[at].id if confirms else "") for at, call in enumerate(calls)
     )
     run.thread.pause = OpenPause(asks=asks, run=run.given.run, nonce=nonce, behind=behind)
     told += _kept(run)
@@ -181,7 +185,10 @@ def _asked(run: StyledRun, call: StyledCall, confirm: str) -> Ask:
     setup = run.setup
     named = run.given.thread if setup.thread_as_id else run.parts.mint("int")
     by_result = setup.answer == "tool-message" or call.kind == "page"
-    name = (confirm or call.id) if by_result else named
+    by_confirm = setup.pause == "call" and call.kind != "page"
+    name = named
+    if by_result:
+        name = confirm if by_confirm else call.id
     return Ask(id=named, name=name, call=call, confirm=confirm)
 
 
@@ -230,9 +237,19 @@ def _kept(run: StyledRun) -> list[Record]:
     told = [events.snapshot(run.messages)] if run.setup.snapshot else []
     run.thread.seen |= {one["id"] for one in (*run.given.messages, *run.said)}
     if run.setup.history == "server":
-        run.thread.messages += run.said
+        _store(run)
     run.thread.busy = False
     return told
+
+
+def _store(run: StyledRun) -> None:
+    """Keep what was said with the thread; a call's new result takes the place of an older one."""
+    told = {one["toolCallId"] for one in run.said if one["role"] == "tool"}
+    before = run.thread.messages
+    run.thread.messages = [
+        *(one for one in before if one["role"] != "tool" or one["toolCallId"] not in told),
+        *run.said,
+    ]
 
 
 def _end(run: StyledRun) -> list[Record]:

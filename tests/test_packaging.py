@@ -177,6 +177,7 @@ main()
     [
         (["rules"], 0, "live.good-run"),
         (["run", "http://127.0.0.1:9/"], 2, "nothing listens"),
+        (["probe", "http://127.0.0.1:9/"], 2, "nothing listens"),
         (["run"], 2, "pip install 'hostproof[host]'"),
         (["serve"], 2, "pip install 'hostproof[host]'"),
         (["selftest"], 2, "pip install 'hostproof[host]'"),

@@ -20,13 +20,11 @@ from hostproof.conformance.commands.shared import (
     what_was_asked,
     write_reports,
 )
-from hostproof.conformance.findings import shown_words
 from hostproof.conformance.gate import PLAIN_RUN, Gate
 from hostproof.conformance.opened_host import opened_host
-from hostproof.conformance.outcome import Broken, Refused, outcome_of
+from hostproof.conformance.plain_run import check_is_agui
 from hostproof.conformance.redaction import Redactor
 from hostproof.conformance.result import result_document
-from hostproof.conformance.target import TargetError
 from hostproof.reports.printable import printable
 from hostproof.reports.terminal import print_report
 
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hostproof.conformance.asked import Asked
-    from hostproof.conformance.exchange import Exchange
     from hostproof.reports.document import ResultDocument
 
 MOST_REASONS = 2
@@ -94,7 +91,8 @@ def judge(asked: Asked, progress: Callable[[int, int, str], None]) -> ResultDocu
     (gate,) = gates
     redactor = Redactor(asked.profile.everyone)
     if finished:
-        _check_is_agui(gate, asked.name, redactor)
+        for exchange in gate.recordings[PLAIN_RUN].changed:
+            check_is_agui(exchange, asked.name, redactor)
     return result_document(
         gate.verdicts(),
         asked.profile,
@@ -103,38 +101,6 @@ def judge(asked: Asked, progress: Callable[[int, int, str], None]) -> ResultDocu
         redact=redactor.text,
         tools=gate.tools_run(),
     )
-
-
-def _check_is_agui(gate: Gate, name: str, redactor: Redactor) -> None:
-    """
-    Tell a host that is none from one that is broken.
-
-    Raises:
-        TargetError: the plain run was refused before any stream, or answered by no stream.
-    """
-    for exchange in gate.recordings[PLAIN_RUN].changed:
-        outcome = outcome_of(exchange)
-        if isinstance(outcome, Broken) and outcome.kind == "no-stream":
-            raise TargetError(
-                f"{name} answers a plain run with {_media_type(exchange, redactor)}, "
-                "not with an event stream: is it the URL of an AG-UI endpoint?"
-            )
-        if isinstance(outcome, Refused) and not outcome.in_stream:
-            hint = {
-                401: "declare callers with their headers",
-                403: "declare callers with their headers",
-                404: "check the path of the URL",
-                405: "check the path of the URL",
-                429: "it asks to slow down; try again later, or lower limits.concurrency",
-            }.get(outcome.status, "check the URL, and the profile's cues and callers")
-            if 300 <= outcome.status <= 399:
-                hint = "write the URL that it redirects to; a slash at the end may do"
-            said = shown_words(outcome.describe(), redactor)
-            raise TargetError(f"{name} refuses a plain run ({said}): {hint}.")
-
-
-def _media_type(exchange: Exchange, redactor: Redactor) -> str:
-    return shown_words(exchange.content_type, redactor) or "no content type"
 
 
 def _show(document: ResultDocument, *, aside: bool) -> None:

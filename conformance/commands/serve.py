@@ -144,5 +144,5 @@ def fault_of(name: str) -> Fault:
     if name in faults:
         return faults[name]
     near = difflib.get_close_matches(name, faults, n=1, cutoff=0.3)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = f" Did you mean {near[0]}?" if near else " `hostproof selftest --verbose` lists them."
     raise UnknownRuleError(f"no fault is called {name!r}.{hint}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import shlex
 import signal
 import sys
 import time
@@ -100,8 +99,8 @@ def ending_well() -> Iterator[None]:
         )
 
 
-def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say what is tested, and how gently."""
+def reach_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say which host it is, and how it is reached."""
     return _with(
         command,
         click.argument("target", required=False),
@@ -127,11 +126,20 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--deadline", type=float, metavar="SECONDS", help="Longest wait for one answer."
         ),
-        click.option("--requests", type=int, metavar="N", help="Send at most so many requests."),
         click.option(
             "--allow-remote", is_flag=True, help="Test a host that is not on this machine."
         ),
-        click.option("--aggressive", is_flag=True, help="Send floods and bombs there, too."),
+    )
+
+
+def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what is tested, and how gently."""
+    more = _with(
+        command,
+        click.option("--requests", type=int, metavar="N", help="Send at most so many requests."),
+        click.option(
+            "--aggressive", is_flag=True, help="Send floods and bombs to a remote host, too."
+        ),
         click.option(
             "--keep",
             "keep_folder",
@@ -139,6 +147,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="The folder of failing cases (default: .hostproof/cases).",
         ),
     )
+    return reach_options(more)
 
 
 def judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -228,6 +237,11 @@ def target_members(target: str) -> dict[str, object]:
     if _ADDRESS.fullmatch(target):
         raise TargetError(f"{target} has no scheme: write http://{target}")
     module, colon, rest = target.partition(":")
+    if not colon:
+        raise TargetError(
+            f"{target} is neither a URL, such as http://127.0.0.1:8000/agui, "
+            "nor an application, such as module:app/agui"
+        )
     attribute, slash, path = rest.partition("/")
     app: dict[str, object] = {"app": module + colon + attribute}
     return app | ({"path": slash + path} if slash else {})
@@ -252,7 +266,7 @@ def with_options(profile: Profile, given: dict[str, Any]) -> Profile:
     if given["ready"] is not None:
         members["ready"] = given["ready"]
     level, _, severity = (given.get("fail_on") or "").partition(":")
-    limits = {"deadline_seconds": given["deadline"], "requests": given["requests"]}
+    limits = {"deadline_seconds": given["deadline"], "requests": given.get("requests")}
     return profile.with_options(
         target=members or None,
         sets=list(given.get("sets", ())) or None,
@@ -388,8 +402,3 @@ def _lines(what: str) -> Callable[[int, int, str], None]:
             click.echo(f"{what}: {done} of {total}", err=True)
 
     return tell
-
-
-def command_words(command: str) -> list[str]:
-    """Split a command as a shell splits words."""
-    return shlex.split(command)

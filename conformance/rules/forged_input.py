@@ -43,7 +43,7 @@ def runs_nothing_inside(recording: Recording) -> Breach | None:
 
 def asks_before_it_runs(recording: Recording) -> Breach | None:
     """Demand that a run that is to ask first gives no result of a call without asking."""
-    for exchange in () if recording.asked_aside else recording.changed:
+    for exchange in () if recording.asked else recording.changed:
         outcome = outcome_of(exchange)
         done = [one for one in exchange.events if one.type == "TOOL_CALL_RESULT"]
         if isinstance(outcome, Accepted) and outcome.outcome == "success" and done:

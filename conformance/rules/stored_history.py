@@ -19,6 +19,7 @@ from hostproof.conformance.inside_reading import (
     calls,
     holds,
     imbalance,
+    leaves_to_the_page,
     records,
     results,
     rows,
@@ -60,10 +61,16 @@ def stored_balanced(recording: Recording) -> Breach | None:
 
 
 def one_result_each(recording: Recording) -> Breach | None:
-    """Demand that no call gets more than one result in the streams of a thread."""
+    """
+    Demand that no call gets more than one result in the streams of a thread.
+
+    What a run says of a call while it asks the page about it, by a call that it leaves to
+    the page, is no result yet.
+    """
     told = Counter(
         str(event.members["toolCallId"])
         for exchange in recording.exchanges
+        if not leaves_to_the_page(exchange)
         for event in exchange.events
         if event.type == "TOOL_CALL_RESULT" and is_text(event.members.get("toolCallId"))
     )

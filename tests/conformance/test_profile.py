@@ -304,6 +304,8 @@ MISTAKES = [
     ({"effects": {"url": "/e", "file": "e"}}, "effects", "must name one source"),
     ({"effects": {"file": "e", "caller": "a"}}, "effects.caller", "goes with url only"),
     ({"effects": {"url": "//h/e"}}, "effects.url", "a path such as /health"),
+    ({"target": URL, "effects": {"url": "http://other/e"}}, "effects.url", "other_origin = true"),
+    ({"effects": {"file": "e", "other_origin": True}}, "effects.other_origin", "with url only"),
     ({"effects": {"url": "/e", "caller": "eve"}}, "effects.caller", "is no caller"),
     ({"effects": {"command": "a 'b"}}, "effects.command", "a quotation is not closed"),
     ({"effects": {"python": "paid"}}, "effects.python", "as module:function"),

@@ -84,7 +84,7 @@ UNSURE, UNSEEN = verdict("live.answers", "inconclusive"), verdict("host.size", "
 GUIDE = verdict("leak.amplification", "failed")
 CODES = {
     "all is well": ((GOOD,), {}, 0, "none failed that counts"),
-    "one is not judged": ((GOOD, UNSEEN), {}, 0, "1 rules judged"),
+    "one is not judged": ((GOOD, UNSEEN), {}, 0, "one rule judged"),
     "interrupted before all else": ((BAD, UNSURE), {"finished": False}, 130, "interrupted"),
     "failed before inconclusive": ((GOOD, BAD, UNSURE), {}, 1, "failed: live.good-run"),
     "failed before too few": ((BAD,), {"min_judged": 9}, 1, "failed"),
@@ -94,7 +94,7 @@ CODES = {
     "too few": ((GOOD,), {"min_judged": 2}, 2, "1 rules were judged, and the profile demands 2"),
     "just enough": ((GOOD, GUIDE), {"min_judged": 2}, 0, "2 rules judged"),
     "inconclusive": ((GOOD, UNSURE), {}, 2, "inconclusive: live.answers"),
-    "inconclusive allowed": ((GOOD, UNSURE), {"allow_inconclusive": True}, 0, "1 rules judged"),
+    "inconclusive allowed": ((GOOD, UNSURE), {"allow_inconclusive": True}, 0, "one rule judged"),
     "a guide never fails": ((GUIDE,), {}, 0, "none failed that counts"),
     "too low to count": ((verdict("leak.body", "failed"),), {}, 0, "none failed that counts"),
     "low counts where it is asked to": (

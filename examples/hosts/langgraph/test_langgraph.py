@@ -12,7 +12,6 @@ HERE = Path(__file__).parent
 BOTH = {
     "live.no-cut-answer": "a lone surrogate, or forwardedProps as text: the connection drops",
     "effect.race-runs-once": "answers at once run the call once each",
-    "effect.odd-entries-run-nothing": "one entry is applied whatever interrupt it names",
     "leak.body": "a 422 repeats the value that it refuses",
     "leak.exception-text": "a state that is a text: RUN_ERROR with Python's words",
     "leak.amplification": "200 kB are answered with over 2 MB",
@@ -29,7 +28,10 @@ KNOWN = {
         "ag-ui.int-10-no-success-while-open": "a request without an answer ends as success",
     },
     "outcome.toml": BOTH
-    | {"effect.several-at-once": "an answer to two questions at once gives RUN_ERROR"},
+    | {
+        "effect.odd-entries-run-nothing": "one entry is applied whatever interrupt it names",
+        "effect.several-at-once": "an answer to two questions at once gives RUN_ERROR",
+    },
 }
 
 

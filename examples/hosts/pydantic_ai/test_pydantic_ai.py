@@ -24,6 +24,7 @@ KNOWN = {
         "effect.race-runs-once": "answers at once run the call once each",
         "pause.survives-an-answer": "after a message while paused the yes is refused",
         "ag-ui.int-08-silence-abandons-nothing": "the same, by the specification",
+        "ag-ui.int-09-refuses-or-asks-again": "an answer to one of two begins a run and fails",
         "ag-ui.pass-02-prefixed-names": "a CUSTOM event with a bare name",
     },
 }
