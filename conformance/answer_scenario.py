@@ -238,10 +238,12 @@ class AnswerScenario:
         Raises:
             UnpreparedError: it was not asked.
         """
-        thread.earlier = thread.slots.get("interrupt", "")
+        earlier = thread.earlier = thread.slots.get("interrupt", "")
         self.others.append(await self._said(thread, "pause-again", self.answer.cue))
         if not thread.is_open:
             raise UnpreparedError(f"the cue {self.answer.cue} asked once, and not again")
+        if not earlier or thread.slots.get("interrupt") == earlier:
+            raise InexpressibleError("questions that are named otherwise each time")
 
     async def _offered(self) -> Sequence[Record]:
         """

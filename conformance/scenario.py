@@ -231,7 +231,7 @@ class Scenario:
         try:
             rows = await self.host.effect_rows()
         except NoEffectsError as error:
-            raise UnpreparedError(f"the effects cannot be read: {error}") from None
+            raise InexpressibleError(f"effects that can be read: {error}") from None
         return {**inside, "effects": rows_of(rows, thread.id, marks)}
 
     def _conversation(self, name: str) -> Conversation:

@@ -19,10 +19,11 @@ from hostproof.reference_impl.values import is_text
 from hostproof.strategies.inside_changes import FORGED, WITH_CONTEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.recording import Recording
+    from hostproof.reference_impl.values import Record
 
 ONE_YES: Final = "One yes, one run"
 GUARDED_NAME: Final = "guarded-name"
@@ -31,7 +32,10 @@ GUARDED_NAME: Final = "guarded-name"
 
 def runs_nothing_inside(recording: Recording) -> Breach | None:
     """Demand that no guarded action has run on the thread."""
-    effects = rows(recording, "effects")
+    return _runs_unasked(rows(recording, "effects"))
+
+
+def _runs_unasked(effects: Sequence[Record]) -> Breach | None:
     if not effects:
         return None
     return Breach(
@@ -43,6 +47,8 @@ def runs_nothing_inside(recording: Recording) -> Breach | None:
 
 def asks_before_it_runs(recording: Recording) -> Breach | None:
     """Demand that a run that is to ask first gives no result of a call without asking."""
+    if recording.seen is not None:
+        return _runs_unasked(recording.seen.answered)
     for exchange in () if recording.asked else recording.changed:
         outcome = outcome_of(exchange)
         done = [one for one in exchange.events if one.type == "TOOL_CALL_RESULT"]
@@ -52,12 +58,6 @@ def asks_before_it_runs(recording: Recording) -> Breach | None:
                 seen="a call with its result, and no question",
                 place="events",
             )
-    if recording.seen is not None and recording.seen.answered:
-        return Breach(
-            expected="no call run that nobody was asked about",
-            seen=f"{len(recording.seen.answered)} run",
-            place="effects",
-        )
     return None
 
 
