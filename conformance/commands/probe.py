@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hostproof.conformance.checking import Problem
+from hostproof.conformance.commands.options import reach_options
 from hostproof.conformance.commands.shared import (
     STDOUT,
     check_writable,
     chosen_profile,
     ending_well,
-    reach_options,
     shown_progress,
     target_members,
 )

@@ -320,6 +320,7 @@ def test_the_reference_host_is_described(monkeypatch):
         host.close()
     found = tomllib.loads(said.stdout)
     assert "a yes ran the call once, a no ran nothing" in said.stderr
+    assert said.stderr.count("not tried") == 1  # repeat, which goes to an endpoint of its own
     assert found["cues"] == dict(CUES)
     assert {name: found[name] for name in partial} == partial
     assert found["pause"] == INTERRUPT
