@@ -237,7 +237,8 @@ class Gate:
         """Name the tool of every guarded action that the run has triggered, as observed."""
         performed = [*self.recordings.values(), *self.repeated.values()]
         seen = [one.seen for one in performed if one.seen is not None]
-        return [str(row.get("tool")) for one in seen for row in (*one.control, *one.ended)]
+        rows = (row for one in seen for row in (*one.control, *one.ended))
+        return [str(row.get("tool") or "unnamed") for row in rows]
 
     def verdicts(self) -> list[RuleVerdict]:
         """Judge every rule over what was recorded."""

@@ -35,7 +35,8 @@ def check_is_agui(exchange: Exchange, name: str, redactor: Redactor) -> None:
         redactor: keeps the callers' secrets out of what is said.
 
     Raises:
-        TargetError: the plain run was refused before any stream, or answered by no stream.
+        TargetError: the plain run was refused before any stream, or answered by no stream
+            or by no HTTP.
     """
     outcome = outcome_of(exchange)
     if isinstance(outcome, Broken) and outcome.kind == "no-stream":

@@ -30,7 +30,11 @@ ASKS_ONCE: Final = (
     "ask_then_check_in",
     "nested",
     "credential",
+    "fail_after",
 )
+ASKS_NOTHING: Final = {"no_check_in": 1, "denied": 0}
+"""Cues that ask nobody, and how many calls run."""
+
 MOST_ASKED: Final = 2
 CARRYING: Final = "carrying"
 """The endpoint that cases on state and context are sent to."""
@@ -71,6 +75,8 @@ class Cues:
             return await self._question()
         if name == "repeat":
             return await self._repeat()
+        if name not in (*ASKS_ONCE, *ASKS_NOTHING, "fail", "slow"):
+            return Seen(name=name, holds=True, text="not tried")
         thread = self.asking.thread()
         exchange = await self.asking.say(thread, name)
         said = outcome_of(exchange)
@@ -83,8 +89,8 @@ class Cues:
         if name in ASKS_ONCE:
             holds = _questions(thread) == 1 and not ran
             return Seen(name=name, holds=holds, text=_described(thread, exchange, ran))
-        owed = 1 if name == "no_check_in" else 0
-        holds = isinstance(said, Accepted) and not thread.is_open and ran in (owed, None)
+        is_quiet = isinstance(said, Accepted) and not thread.is_open
+        holds = is_quiet and ran in (ASKS_NOTHING[name], None)
         return Seen(name=name, holds=holds, text=_described(thread, exchange, ran))
 
     async def _two(self, name: str) -> Seen:

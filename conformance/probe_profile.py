@@ -51,9 +51,12 @@ NO_RECORD: Final = "pydantic-ai"
 
 HEADER: Final = "Written by hostproof probe, from what it was told and what it found. Check it."
 CLAIM: Final = (
-    "The host declares no version of AG-UI, so it is not judged by the specification; "
-    "claim one to have it judged:"
+    "The host declares no version of AG-UI, which is a finding of its own. Claimed so that it "
+    "is judged by the specification; without this line it is not."
 )
+CLAIMED: Final = "1.0"
+"""The version that is claimed for a host that declares none."""
+
 MAIN: Final = "main"
 OTHER_CALLER: Final = "effect.bound-to-its-caller"
 _ONE: Final = re.compile(r" = \[\n    (.*),\n\]")
@@ -81,10 +84,8 @@ def profile_text(given: Record, found: Findings) -> str:
     merged = on_its_preset(document)
     notes: dict[str, list[str]] = {}
     if "ag_ui" not in merged:
-        if found.ag_ui:
-            document["ag_ui"] = found.ag_ui
-        else:
-            notes["version"] = [*comment(CLAIM), '# ag_ui = "1.0"']
+        document["ag_ui"] = found.ag_ui or CLAIMED
+        notes["version"] = [] if found.ag_ui else comment(CLAIM)
     document["cues"], notes["cues"] = _cues(cues_given(given), found)
     if "history" not in merged and found.history == "client":
         document["history"] = {"mode": "client"}

@@ -79,7 +79,7 @@ def result_document(
     *,
     redact: Callable[[str], str],
     fuzz: Fuzz | None = None,
-    tools: Sequence[str] = (),
+    tools: Sequence[str] | None = None,
     today: date | None = None,
 ) -> ResultDocument:
     """
@@ -92,7 +92,7 @@ def result_document(
         show: makes the findings of a rule ready to be shown.
         redact: takes the callers' secrets out of a reason, which may hold a host's words.
         fuzz: what was fuzzed, if that was done.
-        tools: the tool of each guarded action that ran.
+        tools: the tool of each guarded action that ran; ``None`` where none was looked for.
         today: the day on which waivers must hold; the machine's by default.
     """
     day = today or date.today()
@@ -124,8 +124,10 @@ def result_document(
     )
 
 
-def actions_of(tools: Sequence[str]) -> Actions:
+def actions_of(tools: Sequence[str] | None) -> Actions:
     """Count the guarded actions that a run triggered, by tool, as far as they were observed."""
+    if tools is None:
+        return Actions(triggered=0, note="")
     counted = sorted(Counter(tools).items())
     note = ", ".join(f"{tool} {count}" for tool, count in counted)
     return Actions(triggered=len(tools), note=note or "none was observed")

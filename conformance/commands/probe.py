@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hostproof.conformance.checking import Problem
+from hostproof.conformance.commands.options import reach_options
 from hostproof.conformance.commands.shared import (
     STDOUT,
     check_writable,
     chosen_profile,
     ending_well,
-    reach_options,
     shown_progress,
     target_members,
 )
@@ -27,7 +27,7 @@ from hostproof.conformance.opened_host import Leave, opened_host
 from hostproof.conformance.preset import PRESET, on_its_preset
 from hostproof.conformance.probe import Probe
 from hostproof.conformance.probe_asking import Asking
-from hostproof.conformance.probe_profile import cues_given, profile_text
+from hostproof.conformance.probe_profile import CLAIMED, cues_given, profile_text
 from hostproof.conformance.probe_reading import Known
 from hostproof.conformance.profile import PROFILE_FILE, ProfileError, profile_from
 from hostproof.conformance.redaction import Redactor
@@ -80,10 +80,10 @@ def probe(**given: Any) -> None:
             leave = Leave(remote=given["allow_remote"])
             found = asyncio.run(_found(profile, document, leave, folder, progress))
         text = profile_text(document, found)
-        written = _checked(text)
+        _check(text)
         _show(found, aside=where == STDOUT)
-        if "ag_ui" not in written:
-            note = "ag_ui is a comment in the profile: claim a version to be judged by AG-UI"
+        if not found.ag_ui and "ag_ui" not in document:
+            note = f"AG-UI {CLAIMED} in the profile, so that it is judged: see the comment there"
             _line("claim", note, aside=where == STDOUT)
         if where == STDOUT:
             click.echo(text, nl=False)
@@ -150,14 +150,12 @@ async def _found(
         return await Probe(asking, name, known, cues_given(document), redactor).perform()
 
 
-def _checked(text: str) -> Record:
-    """Read what is to be written as a profile, on its preset; if it is none, that is our fault."""
+def _check(text: str) -> None:
+    """Read what is to be written as a profile; if it is none, that is our fault."""
     try:
-        document = tomllib.loads(text)
-        profile_from(document, name="the profile")
+        profile_from(tomllib.loads(text), name="the profile")
     except (ProfileError, tomllib.TOMLDecodeError) as error:
         raise RuntimeError(f"what was to be written is no profile: {error}") from None
-    return on_its_preset(document)
 
 
 def _write(path: str, text: str) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from hostproof.conformance.commands.shared import chosen_profile, ending_well, target_options
+from hostproof.conformance.commands.options import target_options
+from hostproof.conformance.commands.shared import chosen_profile, ending_well
 from hostproof.conformance.embedded_run import EMBEDDED_NAME, embedded
 from hostproof.conformance.kept import CASES_FOLDER, load_case
 from hostproof.conformance.kept_sequence import is_sequence_id

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from hostproof.conformance.commands.options import judging_options, target_options
 from hostproof.conformance.commands.shared import (
     STDOUT,
     check_writable,
     ending_well,
-    judging_options,
     shown_progress,
-    target_options,
     what_was_asked,
     write_reports,
 )

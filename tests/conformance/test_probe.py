@@ -283,13 +283,13 @@ def test_a_second_caller_is_tried(status, monkeypatch):
     assert "of-the-first-caller" not in text + said
 
 
-def test_no_claim_is_written_where_no_version_is_declared():
+def test_a_version_is_claimed_with_a_comment_where_none_is_declared():
     said, found, text, _ = probed(Ways(version=None))
     assert "no protocol version declared" in said
-    assert "ag_ui is a comment in the profile: claim a version" in said
-    assert "ag_ui" not in found
-    assert '# ag_ui = "1.0"' in text
-    assert "ag_ui" not in probed(Ways(version="the newest"))[1]
+    assert "AG-UI 1.0 in the profile, so that it is judged" in said
+    assert found["ag_ui"] == "1.0"
+    assert "# The host declares no version of AG-UI" in text
+    assert probed(Ways(version="the newest"))[1]["ag_ui"] == "1.0"
 
 
 # The reference host.
@@ -320,6 +320,7 @@ def test_the_reference_host_is_described(monkeypatch):
         host.close()
     found = tomllib.loads(said.stdout)
     assert "a yes ran the call once, a no ran nothing" in said.stderr
+    assert said.stderr.count("not tried") == 1  # repeat, which goes to an endpoint of its own
     assert found["cues"] == dict(CUES)
     assert {name: found[name] for name in partial} == partial
     assert found["pause"] == INTERRUPT
