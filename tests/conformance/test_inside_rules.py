@@ -179,7 +179,7 @@ def test_a_run_that_asks_in_an_event_of_its_own_is_not_taken_for_one_that_does_n
     rule = "effect.never-unasked"
 
     assert isinstance(judged(rule, None, changed=unasked), Breach)
-    assert judged(rule, None, changed=unasked, asked_aside=True) is None
+    assert judged(rule, None, changed=unasked, asked=True) is None
     assert judged(rule, None, changed=(ran(),)) is None
 
 
