@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from hostproof.strategies.accepted_changes import ACCEPTED_CHANGES
 from hostproof.strategies.bodies import AGENTS, Allowed
 from hostproof.strategies.drawn import ACCEPTED, DrawnCase, Expectation
-from hostproof.strategies.edits import edited, filled
+from hostproof.strategies.edits import edited, filled, slots_in
+from hostproof.strategies.inside_changes import INSIDE_CHANGES
 from hostproof.strategies.json_values import chosen
-from hostproof.strategies.places import SITUATIONS, Places, picks_of
+from hostproof.strategies.places import PAUSED_AT, SITUATIONS, Places, picks_of
 from hostproof.strategies.plan_changes import PLAN_CHANGES
 from hostproof.strategies.reader_changes import CODE as READER_CODE
 from hostproof.strategies.reader_changes import READER_CHANGES
@@ -34,8 +35,23 @@ if TYPE_CHECKING:
     from hostproof.strategies.changes import Change, EndpointName, Situation
     from hostproof.strategies.edits import Edit
 
-CHANGES: Final[tuple[Change, ...]] = (*ACCEPTED_CHANGES, *READER_CHANGES, *PLAN_CHANGES)
-"""Every change to a body's value."""
+OF_THE_HOST: Final = frozenset({"guarded", "forged_interrupt", "listener"})
+"""Slots that only a run of the gate can fill: they name something of the host's, or of ours."""
+
+
+def _can_be_drawn(change: Change) -> bool:
+    """Say whether nothing of the host's is named, and its pause, if any, is where ours are."""
+    named = slots_in([edit.value for edit in change.edits])
+    return not named & OF_THE_HOST and (change.situation == "fresh" or change.endpoint == PAUSED_AT)
+
+
+CHANGES: Final[tuple[Change, ...]] = (
+    *ACCEPTED_CHANGES,
+    *READER_CHANGES,
+    *PLAN_CHANGES,
+    *filter(_can_be_drawn, INSIDE_CHANGES),
+)
+"""Every change to a body's value that can be made without a look at the host."""
 
 _SHARES: Final = {READER_CODE: 6, None: 3}
 """How often a code's changes are drawn, against once for any other code."""

@@ -2,7 +2,9 @@
 Changes that are judged by what became of them inside: at the model, in the store, in effects.
 
 Each puts a marker, a call or a claim where a page may write one. A host that refuses it keeps
-the rule; one that takes it must leave its model, its records and its actions as they were.
+the rule; one that takes it must leave its model, its records and its actions as they were. The
+gate looks inside after each. The fuzz draws those that name nothing of the host's own, and does
+not look: it judges them as any other body, by what they owe and by what is answered.
 
 Source: safety, "What a page says is no instruction" and the sections behind it (docs/safety.md).
 """
