@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from hostproof.conformance.profile_parts import EffectsAt
 
 COMMAND_SECONDS: Final = 10.0
+WRITING_SECONDS: Final = (0.02, 0.1, 0.3)
+"""How long a host is given to end a line that it is writing, each time it is looked at."""
+
 NONCE: Final = "{nonce}"
 
 
@@ -53,6 +57,16 @@ async def rows_outside(at: EffectsAt, folder: Path | None) -> list[Record]:
 
 
 def _of_file(path: Path) -> list[Record]:
+    """Read a file; once more where it makes no sense, for it may be written just now."""
+    for pause in WRITING_SECONDS:
+        try:
+            return _of_file_now(path)
+        except NoEffectsError:
+            time.sleep(pause)
+    return _of_file_now(path)
+
+
+def _of_file_now(path: Path) -> list[Record]:
     try:
         return rows_in(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -100,6 +100,13 @@ def test_a_file_is_read_beside_the_profile(tmp_path):
     assert outside(kind="file", place=str(tmp_path / "e.jsonl")) == ROWS
 
 
+def test_a_line_that_is_written_just_now_is_waited_for(tmp_path, monkeypatch):
+    file = tmp_path / "e.jsonl"
+    file.write_text(LINES[:-5])
+    monkeypatch.setattr(effect_sources.time, "sleep", lambda _seconds: file.write_text(LINES))
+    assert outside(tmp_path, kind="file", place="e.jsonl") == ROWS
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"paid 10"])
 def test_a_file_that_shows_no_rows_says_so(tmp_path, content):
     (tmp_path / "e.jsonl").write_bytes(content)
