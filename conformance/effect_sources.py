@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -38,6 +37,10 @@ class NoEffectsError(Exception):
     """The source shows no effects; the message says why, and quotes none of its content."""
 
 
+class NoRowsError(NoEffectsError):
+    """A text is no list of effects; one that is being written may be in a moment."""
+
+
 async def rows_outside(at: EffectsAt, folder: Path | None) -> list[Record]:
     """
     Read a source that is no URL and not the stream.
@@ -49,6 +52,15 @@ async def rows_outside(at: EffectsAt, folder: Path | None) -> list[Record]:
     Raises:
         NoEffectsError: it cannot be read, or is no list of objects.
     """
+    for pause in WRITING_SECONDS:
+        try:
+            return await _rows_now(at, folder)
+        except NoRowsError:
+            await asyncio.sleep(pause)
+    return await _rows_now(at, folder)
+
+
+async def _rows_now(at: EffectsAt, folder: Path | None) -> list[Record]:
     if at.kind == "file":
         return await asyncio.to_thread(_of_file, (folder or Path()) / at.place)
     if at.kind == "command":
@@ -57,16 +69,6 @@ async def rows_outside(at: EffectsAt, folder: Path | None) -> list[Record]:
 
 
 def _of_file(path: Path) -> list[Record]:
-    """Read a file; once more where it makes no sense, for it may be written just now."""
-    for pause in WRITING_SECONDS:
-        try:
-            return _of_file_now(path)
-        except NoEffectsError:
-            time.sleep(pause)
-    return _of_file_now(path)
-
-
-def _of_file_now(path: Path) -> list[Record]:
     try:
         return rows_in(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -117,7 +119,7 @@ def rows_in(text: str) -> list[Record]:
     try:
         return _checked([json.loads(line) for line in text.splitlines() if line.strip()])
     except (ValueError, RecursionError):
-        raise NoEffectsError("it is neither a JSON list of effects nor one object a line") from None
+        raise NoRowsError("it is neither a JSON list of effects nor one object a line") from None
 
 
 def _checked(document: Json) -> list[Record]:
