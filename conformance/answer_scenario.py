@@ -16,7 +16,7 @@ from hostproof.conformance.conversation import Conversation, UnpreparedError, bo
 from hostproof.conformance.guarded_tool import guarded_tool
 from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Recording, Seen
-from hostproof.conformance.style import InexpressibleError
+from hostproof.conformance.style import InexpressibleError, questions_of
 from hostproof.strategies.decisions import SAYS_YES, AnswerCase, entry
 from hostproof.strategies.edits import filled
 
@@ -116,6 +116,7 @@ class AnswerScenario:
             after=after,
             seen=seen,
             inside=self.looking.noted.document,
+            asked=bool(questions_of(changed, self.host.profile.pause)),
         )
 
     async def _control(self) -> tuple[Exchange, tuple[Record, ...]]:

@@ -93,11 +93,14 @@ class Conversation:
     @property
     def slots(self) -> dict[str, str]:
         """What edits and entries may name of what is open."""
-        named: dict[str, str] = {"earlier_interrupt": self.earlier} if self.earlier else {}
+        named: dict[str, str] = {}
         by_call = self.profile.answer.kind == "tool-message"
         for before, one in zip(SLOTS, self.asked, strict=False):
             named[before + "interrupt"] = one.call if by_call and one.call else one.id
             named[before + "call"] = one.call
+        if self.earlier and self.earlier != named.get("interrupt"):
+            # Where both have one id, an answer to the earlier is one to the newest.
+            named["earlier_interrupt"] = self.earlier
         return named | ({"call": self.client_call} if self.client_call else {})
 
     @property

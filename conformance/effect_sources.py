@@ -27,11 +27,18 @@ if TYPE_CHECKING:
     from hostproof.conformance.profile_parts import EffectsAt
 
 COMMAND_SECONDS: Final = 10.0
+WRITING_SECONDS: Final = (0.02, 0.1, 0.3)
+"""How long a host is given to end a line that it is writing, each time it is looked at."""
+
 NONCE: Final = "{nonce}"
 
 
 class NoEffectsError(Exception):
     """The source shows no effects; the message says why, and quotes none of its content."""
+
+
+class NoRowsError(NoEffectsError):
+    """A text is no list of effects; one that is being written may be in a moment."""
 
 
 async def rows_outside(at: EffectsAt, folder: Path | None) -> list[Record]:
@@ -45,6 +52,15 @@ async def rows_outside(at: EffectsAt, folder: Path | None) -> list[Record]:
     Raises:
         NoEffectsError: it cannot be read, or is no list of objects.
     """
+    for pause in WRITING_SECONDS:
+        try:
+            return await _rows_now(at, folder)
+        except NoRowsError:
+            await asyncio.sleep(pause)
+    return await _rows_now(at, folder)
+
+
+async def _rows_now(at: EffectsAt, folder: Path | None) -> list[Record]:
     if at.kind == "file":
         return await asyncio.to_thread(_of_file, (folder or Path()) / at.place)
     if at.kind == "command":
@@ -103,7 +119,7 @@ def rows_in(text: str) -> list[Record]:
     try:
         return _checked([json.loads(line) for line in text.splitlines() if line.strip()])
     except (ValueError, RecursionError):
-        raise NoEffectsError("it is neither a JSON list of effects nor one object a line") from None
+        raise NoRowsError("it is neither a JSON list of effects nor one object a line") from None
 
 
 def _checked(document: Json) -> list[Record]:

@@ -81,16 +81,13 @@ def takes_a_no_for_a_yes(parts: StyledParts) -> StyledParts:
     return _judge(parts, judge)
 
 
-def refuses_after_one_yes(parts: StyledParts) -> StyledParts:
-    """Take one yes in all, and no other."""
-    taken: list[str] = []
+def runs_nothing(parts: StyledParts) -> StyledParts:
+    """Take a yes, and execute nothing."""
 
-    def judge(ask: Ask, _answer: StyledAnswer, right: Verdict | None) -> Verdict | None:
-        if right is not None and right.runs and ask.kind == "guarded":
-            taken.append(ask.name)
-        return None if len(taken) % 2 == 0 else right
+    async def act(_run: StyledRun, call: StyledCall) -> str:
+        return f"{call.name} is done"
 
-    return _judge(parts, judge)
+    return replace(parts, act=act)
 
 
 def takes_truthy(parts: StyledParts) -> StyledParts:

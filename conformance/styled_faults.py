@@ -72,9 +72,9 @@ SEEDED: Final[tuple[SeededFault, ...]] = (
         setups=(replace(RESUMED, effects="stream"), COMMANDED, CONFIRMED),
     ),
     _fault(
-        "takes-no-yes",
+        "runs-nothing-on-a-yes",
         "effect.yes-runs-once",
-        answers.refuses_after_one_yes,
+        answers.runs_nothing,
         "check_in-yes",
     ),
     _fault(

@@ -76,6 +76,8 @@ def serving(
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         file = Path(folder) / "effects.jsonl"
         keeps_file = setup.effects in ("file", "command")
+        if setup.effects == "command":
+            file.touch()  # a command that reads it has to find it
         host = styled_host(setup, file=file if keeps_file else None, fault=fault)
         stack.callback(host.close)
         url = stack.enter_context(served(host.app))

@@ -102,8 +102,9 @@ def runs_unasked(recording: Recording) -> Breach | Unseen | None:
     """Demand a run that asks nobody, and runs what is owed."""
     for exchange in recording.changed:
         outcome = outcome_of(exchange)
-        if not isinstance(outcome, Accepted) or outcome.outcome == "interrupt":
-            return Breach(expected="a run that asks nobody", seen=outcome.describe())
+        if not isinstance(outcome, Accepted) or outcome.outcome == "interrupt" or recording.asked:
+            asks = " with a question" if recording.asked else ""
+            return Breach(expected="a run that asks nobody", seen=outcome.describe() + asks)
     return runs_what_is_owed(recording)
 
 

@@ -32,6 +32,7 @@ ROWS = [
 ]
 LINES = "\n".join(map(json.dumps, ROWS))
 PAID = ROWS
+CAT = ("cat", "e.jsonl")
 
 
 def paid():
@@ -100,6 +101,20 @@ def test_a_file_is_read_beside_the_profile(tmp_path):
     assert outside(kind="file", place=str(tmp_path / "e.jsonl")) == ROWS
 
 
+def test_a_line_that_is_written_just_now_is_waited_for(tmp_path, monkeypatch):
+    file = tmp_path / "e.jsonl"
+
+    def writing():
+        yield 0
+        file.write_text(LINES)
+        yield 0
+
+    for at in ({"kind": "file", "place": "e.jsonl"}, {"kind": "command", "words": CAT}):
+        file.write_text(LINES[:-5])
+        monkeypatch.setattr(effect_sources, "WRITING_SECONDS", writing())
+        assert outside(tmp_path, **at) == ROWS
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"paid 10"])
 def test_a_file_that_shows_no_rows_says_so(tmp_path, content):
     (tmp_path / "e.jsonl").write_bytes(content)
@@ -111,7 +126,7 @@ def test_a_file_that_shows_no_rows_says_so(tmp_path, content):
 
 def test_a_command_is_run_in_the_profiles_folder(tmp_path):
     (tmp_path / "e.jsonl").write_text(LINES)
-    assert outside(tmp_path, kind="command", words=("cat", "e.jsonl")) == ROWS
+    assert outside(tmp_path, kind="command", words=CAT) == ROWS
 
 
 def python(code):

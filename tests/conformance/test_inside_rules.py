@@ -173,7 +173,7 @@ def test_without_a_look_inside_a_rule_is_not_judged(rule):
 # What a stream and a refusal show.
 
 
-def test_a_run_that_asks_in_an_event_of_its_own_is_not_taken_for_one_that_does_not():
+def test_a_run_that_asks_in_its_own_style_is_not_taken_for_one_that_does_not():
     done = {"type": "TOOL_CALL_RESULT", "messageId": "m", "toolCallId": "c-1", "content": "paid"}
     unasked = (stream(STARTED, done, FINISHED),)
     rule = "effect.never-unasked"

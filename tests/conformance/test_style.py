@@ -335,6 +335,14 @@ def test_an_answer_names_what_the_style_names():
     assert (said["toolCallId"], said["content"]) == ("c-i", '{"approved": true}')
 
 
+@pytest.mark.parametrize(("first", "slot"), [("h", "h"), ("i", None), ("", None)])
+def test_an_earlier_question_is_named_where_it_has_an_id_of_its_own(first, slot):
+    thread = conversation(pause={"kind": "interrupt"})
+    thread.note({}, stream(STARTED, interrupts("i")))
+    thread.earlier = first
+    assert thread.slots.get("earlier_interrupt") == slot
+
+
 def test_a_slot_that_the_pause_does_not_fill_is_not_sent():
     thread = conversation(pause={"kind": "interrupt"})
     thread.note({}, stream(STARTED, interrupts("i")))
