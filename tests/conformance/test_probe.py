@@ -157,6 +157,7 @@ def test_an_answer_sent_again_that_runs_again_gives_waivers_as_comments():
         "effect.replay-runs-nothing",
         "effect.race-runs-once",
         "effect.bound-to-its-thread",
+        "effect.forged-approval-runs-nothing",
     }
     assert "like the preset django-ag-ui or pydantic-ai" in said
     assert "waivers" not in probed(Ways())[2]
