@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -338,6 +339,7 @@ def test_an_interrupted_run_can_be_judged():
     gate = Gate(host_of(until), [RULES["reader.thread-id"], RULES["live.good-run"]], "seed")
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(gate.perform())
+    gc.collect()  # asyncio tells of the task here, and not while somebody parses: 3.11 breaks then
     thread_id, good = gate.verdicts()
     assert good.verdict == "passed"
     assert thread_id.verdict == "inconclusive"
