@@ -157,6 +157,12 @@ REPORTS: Final[tuple[Report, ...]] = (
     ),
     # Answers to the wrong question.
     Report(
+        "BL-027",
+        "ag-ui-protocol/ag-ui#2733",
+        "ran the one of two calls that was answered, dropped the other and reported success",
+        (("ag-ui.int-08-silence-abandons-nothing", "host-drops-the-question-not-answered"),),
+    ),
+    Report(
         "BL-028",
         "mastra-ai/mastra#19633",
         "applied a late yes to whatever was open by then",
@@ -173,6 +179,12 @@ REPORTS: Final[tuple[Report, ...]] = (
         "langchain-ai/langgraph#2870",
         "used one answer for a second question further down the run",
         (("effect.in-sequence", "host-uses-one-yes-for-all"),),
+    ),
+    Report(
+        "BL-033",
+        "ag-ui-protocol/ag-ui#2178",
+        "could take one answer at a time only, so that two open questions had no way out",
+        (("effect.several-at-once", "host-takes-one-answer-at-a-time"),),
     ),
     Report(
         "BL-036",

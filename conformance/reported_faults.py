@@ -24,13 +24,31 @@ from hostproof.conformance.tolerance import tolerant_plan
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hostproof.reference_impl.styled_parts import StyledParts
+
 
 def _fault(name: str, build: Build, *cases: str) -> Fault:
     return Fault(name=name, build=build, shows_in=frozenset(cases))
 
 
+def _drops_what_is_not_answered(parts: StyledParts) -> StyledParts:
+    """Answer one of two questions, and drop the other."""
+    from hostproof.conformance.styled_answer_faults import (  # noqa: PLC0415 - it needs the host
+        drops_what_is_not_answered,
+    )
+
+    return drops_what_is_not_answered(parts)
+
+
 REPORTED: Final[Mapping[str, tuple[Fault, ...]]] = MappingProxyType(
     {
+        "ag-ui.int-08-silence-abandons-nothing": (
+            Fault(
+                name="host-drops-the-question-not-answered",
+                styled=_drops_what_is_not_answered,
+                shows_in=frozenset({"yes-to-one-of-two"}),
+            ),
+        ),
         "live.no-server-error": (
             _fault(
                 "host-crashes-without-a-body",

@@ -172,6 +172,21 @@ def partial_answer_for_all(parts: StyledParts) -> StyledParts:
     return _answers(parts, mend)
 
 
+def drops_what_is_not_answered(parts: StyledParts) -> StyledParts:
+    """Take an answer to one of several questions for the end of all: the others are dropped."""
+
+    def mend(_given: StyledInput, thread: StyledThread, answers: Answers) -> Answers:
+        if thread.pause is None or not answers:
+            return answers
+        given = {one.name: one for one in answers}
+        dropped = replace(answers[0], cancels=True)
+        return tuple(
+            given.get(ask.name, replace(dropped, name=ask.name)) for ask in thread.pause.asks
+        )
+
+    return _answers(parts, mend)
+
+
 def takes_one_yes_for_all(parts: StyledParts) -> StyledParts:
     """Take the first answer for every question that is open."""
 
