@@ -195,7 +195,7 @@ def listening(behaviour):
         ("never_answers", 1),
         ("endless_stream", 1),
         ("stream_flood", 1),
-        ("garbage", 1),
+        ("garbage", 2),
         ("resets", 1),
         ("invalid_utf8", 1),
         ("cut_chunked", 1),
