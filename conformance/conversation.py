@@ -18,7 +18,6 @@ from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.style import (
     Asked,
     InexpressibleError,
-    Words,
     answer_members,
     questions_of,
     worded,
@@ -32,6 +31,7 @@ from hostproof.strategies.plan_changes import FORM
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hostproof.conformance.answer_words import Words
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.identifiers import Identifiers
     from hostproof.conformance.profile import Profile
@@ -42,6 +42,9 @@ FORM_OFFER: Final[Record] = FORM | {"description": "A form."}
 
 CALLS: Final = ("TOOL_CALL_START", "TOOL_CALL_CHUNK")
 PIECES: Final = ("TOOL_CALL_ARGS", "TOOL_CALL_CHUNK")
+WORDS: Final = {"yes": "{yes}", "no": "{no}", "key": "{key}"}
+"""The places of the host's words, which stay until the words are put there."""
+
 SLOTS: Final = ("", "second_", "third_")
 """What stands before ``interrupt`` and ``call`` in the slots of each open question."""
 
@@ -190,17 +193,17 @@ class Conversation:
         Raises:
             InexpressibleError: the host's answers have no place for what they say.
         """
-        slots = {"canary": canary, **self.slots}
+        slots = {"canary": canary, **WORDS, **self.slots}
         made = []
         for one in entries:
-            said = dict(one)
-            if "payload" in one:
-                schema = self.asked[0].schema if self.asked else None
-                said["payload"] = worded(one["payload"], self.words, schema)
             try:
-                made.append(filled(said, slots))
+                said: Record = filled(one, slots)
             except KeyError as missing:
                 raise InexpressibleError(f"a pause that names its {missing.args[0]}") from None
+            if "payload" in said:  # the host's own words last: nothing in them is a slot
+                schema = self.asked[0].schema if self.asked else None
+                said["payload"] = worded(said["payload"], self.words, schema)
+            made.append(said)
         return made
 
     def note(self, body: Record, exchange: Exchange) -> None:

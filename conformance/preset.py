@@ -62,6 +62,8 @@ def on_its_preset(document: Record) -> Record:
         if member == "waivers":
             merged[member] = _waivers(before or [], value)
         elif is_record(before) and is_record(value):
+            if member == "answer" and "yes" in value:  # a preset's no goes with its yes
+                before = {name: one for name, one in before.items() if name != "no"}
             merged[member] = {**before, **value}
         else:
             merged[member] = value

@@ -22,11 +22,12 @@ from hostproof.conformance.probe_reading import (
     results_text,
     spoken_text,
 )
-from hostproof.conformance.style import AnswerStyle, InexpressibleError, Words
+from hostproof.conformance.style import AnswerStyle, InexpressibleError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hostproof.conformance.answer_words import Words
     from hostproof.conformance.conversation import Conversation
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.outcome import Outcome

@@ -14,16 +14,15 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from hostproof.conformance.answer_words import Words, said_by
 from hostproof.conformance.preset import preset_names, preset_text
 from hostproof.conformance.style import (
     AnswerKind,
     AnswerStyle,
     PauseKind,
     PauseStyle,
-    Words,
     open_calls,
     questions_of,
-    said_by,
 )
 from hostproof.reference_impl.values import MISSING, Json, Missing, is_record, is_text
 from hostproof.reports.printable import clipped, printable

@@ -119,7 +119,11 @@ class Endpoint:
     bad_context: Json | Missing = MISSING
 
 
-ONE_ENDPOINT: Final[Mapping[str, Endpoint]] = MappingProxyType({"main": Endpoint()})
+MAIN: Final = "main"
+OTHER_ENDPOINTS: Final = ("carrying", "stateless")
+"""Endpoints that cases know by name: one takes state and context, and one keeps nothing."""
+
+ONE_ENDPOINT: Final[Mapping[str, Endpoint]] = MappingProxyType({MAIN: Endpoint()})
 """The endpoints of a host that has one, at the target's own URL."""
 
 

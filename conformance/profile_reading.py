@@ -15,10 +15,13 @@ from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from hostproof.conformance.answer_words import opposite
 from hostproof.conformance.checking import Problem, check_names, suggestion
 from hostproof.conformance.places import check_place, check_url
 from hostproof.conformance.profile_parts import (
+    MAIN,
     ONE_ENDPOINT,
+    OTHER_ENDPOINTS,
     RULE_SETS,
     Caller,
     Control,
@@ -32,6 +35,7 @@ from hostproof.conformance.profile_parts import (
 from hostproof.conformance.style import AnswerStyle, PauseStyle
 from hostproof.conformance.target import Limits
 from hostproof.reference_impl.cues import CUES
+from hostproof.reference_impl.values import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -135,8 +139,15 @@ def read_pause(given: Record) -> PauseStyle:
 
 
 def read_answer(given: Record) -> AnswerStyle:
-    """Read ``[answer]``; a no without a yes is taken as it stands."""
-    return AnswerStyle(**given)
+    """Read ``[answer]``; a yes needs a no that differs from it, said or turned round from it."""
+    style = AnswerStyle(**given)
+    if isinstance(style.yes, Missing):
+        return style
+    if isinstance(style.no, Missing) and opposite(style.yes) == style.yes:
+        raise Problem(("answer", "no"), "is missing: the yes has no true in it to turn round")
+    if style.no == style.yes:
+        raise Problem(("answer", "no"), "is the same as the yes: they must differ")
+    return style
 
 
 def read_effects(given: Record, callers: Mapping[str, Caller]) -> EffectsAt:
@@ -167,12 +178,15 @@ def read_endpoints(given: Record | None, *, keeps_pauses: bool) -> Mapping[str, 
     """
     Read ``[endpoints]``; one at the target's own URL where there is none.
 
+    The main one comes first and is known as ``main``, whatever its own name: it is the
+    one of that name, else the first that has no other part of its own.
+
     Args:
         given: the table, or None.
         keeps_pauses: what holds for an endpoint that does not say.
     """
     if given is None:
-        given = {"main": {}} if keeps_pauses else None
+        given = {MAIN: {}} if keeps_pauses else None
     if given is None:
         return ONE_ENDPOINT
     check_names("endpoints", given)
@@ -198,9 +212,19 @@ def read_endpoints(given: Record | None, *, keeps_pauses: bool) -> Mapping[str, 
                     | {"guarded": tuple(one.get("guarded", ()))}
                 ),
             )
-            for name, one in given.items()
+            for name, one in _main_first(given).items()
         }
     )
+
+
+def _main_first(given: Record) -> Record:
+    if MAIN in given:
+        return {MAIN: given[MAIN], **given}
+    first = next((name for name in given if name not in OTHER_ENDPOINTS), None)
+    if first is None:
+        return {MAIN: {}, **given}
+    rest = {name: one for name, one in given.items() if name != first}
+    return {MAIN: given[first], **rest}
 
 
 def read_observation(given: Record, callers: Mapping[str, Caller]) -> Observation:

@@ -14,6 +14,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from hostproof.conformance.answer_words import Words, words_for
 from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.reference_impl.values import MISSING, Json, Missing, Record, is_record, is_text
 
@@ -92,109 +93,9 @@ class Asked:
     schema: Json = None
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What this host takes for a *yes* and a *no*, and the member that tells them apart."""
-
-    yes: Json
-    no: Json
-
-    @property
-    def key(self) -> str | None:
-        """The one member that is true in the yes and is not in the no; ``None`` for bare values."""
-        if not is_record(self.yes):
-            return None
-        no = self.no if is_record(self.no) else {}
-        telling = [
-            name for name, value in self.yes.items() if value is True and no.get(name) is not True
-        ]
-        return telling[0] if len(telling) == 1 else None
-
-
-USUAL: Final = Words({"approved": True}, {"approved": False})
-_YES_NAMES: Final = (
-    "approved",
-    "confirmed",
-    "accepted",
-    "approve",
-    "confirm",
-    "accept",
-    "allow",
-    "yes",
-)
-_NO_NAMES: Final = ("rejected", "declined", "denied", "reject", "decline", "deny", "no")
-
-
 def words_of(style: AnswerStyle, asked: Asked) -> Words:
     """Give the host's words for a question: the profile's, or those its schema asks for."""
-    made = made_from(asked.schema)
-    yes = made.yes if isinstance(style.yes, Missing) else style.yes
-    if not isinstance(style.no, Missing):
-        return Words(yes, style.no)
-    if isinstance(style.yes, Missing):
-        return made
-    return Words(yes, _opposite(yes))
-
-
-def _opposite(yes: Json) -> Json:
-    if is_record(yes):
-        return {name: False if value is True else value for name, value in yes.items()}
-    return False
-
-
-def made_from(schema: Json) -> Words:
-    """Make a yes and a no that a response schema takes; the usual ones where it says nothing."""
-    return said_by(schema) or USUAL
-
-
-def said_by(schema: Json) -> Words | None:
-    """Make the yes and the no that a response schema asks for; ``None`` where it says nothing."""
-    if not is_record(schema):
-        return None
-    if _is_flag(schema):
-        return Words(True, False)
-    choices = schema.get("enum")
-    if isinstance(choices, list):
-        yes = next((one for one in _YES_NAMES if one in choices), None)
-        no = next((one for one in _NO_NAMES if one in choices), None)
-        return Words(yes, no) if yes and no else None
-    members = schema.get("properties")
-    if not is_record(members):
-        return None
-    flags = [name for name, one in members.items() if is_record(one) and _is_flag(one)]
-    key = next((name for name in _YES_NAMES if name in flags), flags[0] if len(flags) == 1 else "")
-    if not key:
-        return None
-    required = schema.get("required")
-    named = [name for name in required if is_text(name)] if isinstance(required, list) else []
-    rest = {name: _example(members.get(name)) for name in named if name != key}
-    return Words({**rest, key: True}, {**rest, key: False})
-
-
-def _is_flag(schema: Record) -> bool:
-    kinds = schema.get("type")
-    return kinds == "boolean" or (isinstance(kinds, list) and "boolean" in kinds)
-
-
-def _example(schema: Json) -> Json:
-    """Give a value that a simple schema takes."""
-    if not is_record(schema):
-        return "hostproof"
-    for name in ("const", "default"):
-        if name in schema:
-            return schema[name]
-    choices = schema.get("enum")
-    if isinstance(choices, list) and choices:
-        return choices[0]
-    examples: dict[str, Json] = {
-        "number": schema.get("minimum", 0),
-        "integer": schema.get("minimum", 0),
-        "boolean": False,
-        "array": [],
-        "object": {},
-        "null": None,
-    }
-    return examples.get(str(schema.get("type")), "hostproof")
+    return words_for(style.yes, style.no, asked.schema)
 
 
 def questions_of(exchange: Exchange, style: PauseStyle) -> tuple[Asked, ...]:
@@ -261,8 +162,10 @@ def worded(payload: Json, words: Words, schema: Json = None) -> Json:
 
     Raises:
         InexpressibleError: the host's answers have no members, and members are to be
-            added; or it offers them.
+            added; or it offers them; or its no is no other than its yes.
     """
+    if words.yes == words.no and payload != "{yes}":
+        raise InexpressibleError("a no that differs from the yes: declare answer.no")
     if payload in ("{yes}", "{no}"):
         return words.yes if payload == "{yes}" else words.no
     if not is_record(payload):

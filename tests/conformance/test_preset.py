@@ -12,6 +12,7 @@ from hostproof.conformance.cli import main
 from hostproof.conformance.preset import about, document_of, preset_names, preset_text
 from hostproof.conformance.profile import ProfileError, load_profile, profile_from
 from hostproof.reference_impl.cues import CUES
+from hostproof.reference_impl.values import Missing
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -55,6 +56,11 @@ def test_what_a_profile_says_itself_wins_member_by_member():
     assert whys["effect.race-runs-once"] == "mine"
     assert whys["effect.replay-runs-nothing"].startswith("no server record")
     assert len(whys) == len(profile.waivers)
+
+
+def test_a_presets_no_goes_with_its_yes():
+    profile = profile_from({"version": 1, "preset": "ag2", "answer": {"yes": {"approved": True}}})
+    assert isinstance(profile.answer.no, Missing)
 
 
 def test_an_unknown_preset_names_the_nearest():

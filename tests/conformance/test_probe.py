@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from hostproof.conformance.answer_words import opposite
 from hostproof.conformance.cli import main
 from hostproof.conformance.preset import preset_names, preset_text
 from hostproof.conformance.probe_asking import MOST_RUNS
@@ -31,7 +32,7 @@ from hostproof.reference_impl.cues import CUES
 from hostproof.reference_impl.embedded import LOOK_INSIDE, build_host
 from hostproof.reference_impl.serving import served
 from hostproof.reference_impl.styled_setup import StyledSetup
-from hostproof.reference_impl.values import MISSING
+from hostproof.reference_impl.values import MISSING, Missing
 from tests.pausing_app import SCHEMA, Pausing, Ways
 
 THREE = {name: CUES[name] for name in ("plain", "check_in", "client_tool")}
@@ -390,7 +391,8 @@ ANSWERS = st.builds(
     kind=st.sampled_from(["resume", "command", "tool-message"]),
     yes=PAYLOADS,
     parent_run=st.booleans(),
-)
+).filter(lambda answer: isinstance(answer.yes, Missing) or opposite(answer.yes) != answer.yes)
+"""A yes is found where a no differs from it."""
 
 
 @st.composite

@@ -250,6 +250,22 @@ def test_one_caller_will_do():
     assert list(profile.inspectors) == ["watcher"]
 
 
+@pytest.mark.parametrize(
+    ("given", "paths"),
+    [
+        ({"main": {"path": "/a"}}, {"main": "/a"}),
+        ({"agent": {"path": "/a"}}, {"main": "/a"}),
+        ({"agent": {"path": "/a"}, "main": {"path": "/b"}}, {"main": "/b", "agent": "/a"}),
+        ({"carrying": {"path": "/c"}}, {"main": "", "carrying": "/c"}),
+        ({"carrying": {}, "agent": {"path": "/a"}}, {"main": "/a", "carrying": ""}),
+    ],
+)
+def test_there_is_always_a_main_endpoint_and_it_comes_first(given, paths):
+    profile = profile_from({"version": 1, "endpoints": given})
+    assert {name: one.path for name, one in profile.endpoints.items()} == paths
+    assert next(iter(profile.endpoints)) == "main"
+
+
 MISTAKES = [
     # unknown and missing keys
     ({"verson": 1}, "verson", "did you mean version?"),
@@ -299,6 +315,9 @@ MISTAKES = [
     ({"pause": {"kind": "event"}}, "pause.kind", "must be one of interrupt, custom, call"),
     ({"pause": {"kind": "call"}}, "pause.tool", "is missing"),
     ({"answer": {"kind": "message"}}, "answer.kind", "resume, command, tool-message"),
+    ({"answer": {"yes": "go"}}, "answer.no", "the yes has no true in it"),
+    ({"answer": {"yes": {"approved": "yes!"}}}, "answer.no", "is missing"),
+    ({"answer": {"yes": True, "no": True}}, "answer.no", "they must differ"),
     ({"answer": {"ja": True}}, "answer.ja", "is no key"),
     ({"effects": {}}, "effects", "must name one source: url, file, command, python, stream"),
     ({"effects": {"url": "/e", "file": "e"}}, "effects", "must name one source"),

@@ -9,24 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from hostproof.conformance.answer_words import USUAL, Words, made_from, opposite
 from hostproof.conformance.conversation import Conversation
 from hostproof.conformance.identifiers import Identifiers
 from hostproof.conformance.profile import profile_from
 from hostproof.conformance.style import (
-    USUAL,
     AnswerStyle,
     Asked,
     InexpressibleError,
     PauseStyle,
-    Words,
     answer_members,
-    made_from,
     open_calls,
     questions_of,
     worded,
     words_of,
 )
 from hostproof.reference_impl.values import MISSING
+from hostproof.strategies.decisions import entry
 from tests.conformance.recorded import FINISHED, STARTED, problem, stream
 
 # Words.
@@ -62,6 +61,38 @@ from tests.conformance.recorded import FINISHED, STARTED, problem, stream
         ),
         ({"properties": {"by": {"type": "string"}}}, USUAL.yes, USUAL.no),
         ({"properties": ["approved"]}, USUAL.yes, USUAL.no),
+        # one boolean beside others may mean anything; one that says no is turned round
+        (
+            {"properties": {"remember": {"type": "boolean"}, "note": {"type": "string"}}},
+            USUAL.yes,
+            USUAL.no,
+        ),
+        ({"properties": {"deny": {"type": "boolean"}}}, {"deny": False}, {"deny": True}),
+        (
+            {"properties": {"rejected": {"type": "boolean"}, "reason": {"type": "string"}}},
+            {"rejected": False},
+            {"rejected": True},
+        ),
+        (
+            {
+                "properties": {
+                    "decision": {"enum": ["approve", "reject"]},
+                    "remember": {"type": "boolean"},
+                },
+                "required": ["decision", "remember"],
+            },
+            {"decision": "approve", "remember": False},
+            {"decision": "reject", "remember": False},
+        ),
+        ({"anyOf": [{"type": "string"}, {"type": "boolean"}]}, True, False),
+        (
+            {
+                "properties": {"approved": {"type": "boolean"}, "n": {"type": ["integer", "null"]}},
+                "required": ["n"],
+            },
+            {"n": 0, "approved": True},
+            {"n": 0, "approved": False},
+        ),
         ("approved", USUAL.yes, USUAL.no),
     ],
 )
@@ -108,6 +139,20 @@ def test_what_is_made_of_a_schema_is_taken_by_it(key, others):
         (AnswerStyle(yes=True), {"properties": {"a": {"type": "boolean"}}}, Words(True, False)),
         (AnswerStyle(yes="go", no="stop"), None, Words("go", "stop")),
         (AnswerStyle(no={"no": 1}), None, Words(USUAL.yes, {"no": 1})),
+        (
+            AnswerStyle(yes={"decision": {"approved": True, "why": "x"}}),
+            None,
+            Words(
+                {"decision": {"approved": True, "why": "x"}},
+                {"decision": {"approved": False, "why": "x"}},
+            ),
+        ),
+        (AnswerStyle(yes="accept"), None, Words("accept", "deny")),
+        (
+            AnswerStyle(yes={"approved": True}),
+            {"properties": {"approved": {"type": "boolean"}, "n": {"type": "number"}}},
+            Words({"approved": True}, {"approved": False}),
+        ),
     ],
 )
 def test_a_profiles_own_words_win(style, schema, words):
@@ -354,3 +399,24 @@ def test_a_slot_that_the_pause_does_not_fill_is_not_sent():
 def test_a_missing_yes_is_no_null():
     assert AnswerStyle().yes is MISSING
     assert words_of(AnswerStyle(yes=None), Asked("i")).yes is None
+
+
+@given(
+    st.recursive(
+        st.booleans() | st.text() | st.none(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_a_yes_turned_round_says_yes_nowhere(yes):
+    waiting = [opposite(yes)]
+    while waiting:
+        one = waiting.pop()
+        assert one is not True
+        waiting += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+
+
+def test_nothing_in_a_hosts_own_words_is_a_slot():
+    profile = profile_from({"version": 1, "answer": {"yes": {"approved": True, "by": "{user}"}}})
+    conversation = Conversation.begun(profile, Identifiers("seed"), "case", "own")
+    (said,) = conversation.filled([entry("{yes}", interruptId="i")], "canary")
+    assert said["payload"] == {"approved": True, "by": "{user}"}
