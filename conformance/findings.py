@@ -34,6 +34,9 @@ MAX_EXCERPT: Final = 2_000
 MAX_KEPT_A_RULE: Final = MOST_REPEATED
 """Findings of one rule that are kept and shown; the rest are counted."""
 
+SPENT: Final = "the curl line answers a pause that is spent: repeat it all with hostproof replay"
+"""What is said beside an answer's curl line."""
+
 MAX_WORDS: Final = 400
 """Characters of a description that are shown."""
 
@@ -79,7 +82,8 @@ class Keeper:
         kept = [self._finding(rule, one) for one in found[:MAX_KEPT_A_RULE]]
         if len(found) > len(kept):
             note = f"{len(found)} cases broke the rule; the first {len(kept)} are kept"
-            kept[0] = replace(kept[0], note=note)
+            before = kept[0].note
+            kept[0] = replace(kept[0], note=note if before is None else f"{note}. {before}")
         return tuple(kept)
 
     def _finding(self, rule: str, found: CaseFinding) -> Finding:
@@ -108,6 +112,7 @@ class Keeper:
             place=found.breach.place and shown_words(found.breach.place, self.redactor),
             steady=found.steady,
             canary=found.recording.case.canary,
+            note=SPENT if found.recording.case.kind == "answer" else None,
         )
 
     def finding(
@@ -120,6 +125,7 @@ class Keeper:
         place: str | None,
         steady: bool,
         canary: str,
+        note: str | None = None,
     ) -> Finding:
         """
         Keep a case, and give its finding.
@@ -148,7 +154,7 @@ class Keeper:
             curl=curl,
             exchanges=tuple(self._exchange(step, canary) for step in steps),
             steady=steady,
-            note=None,
+            note=note,
         )
 
     def _body(self, body: bytes) -> Body | None:

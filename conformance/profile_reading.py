@@ -8,6 +8,7 @@ the same.
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from dataclasses import replace
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _VALUES: Final = ("good_state", "bad_state", "good_context", "bad_context")
 _NONCE: Final = "{nonce}"
+_PLACE: Final = re.compile(r"\{(\w+)\}")
 _SOURCES: Final[tuple[EffectsKind, ...]] = ("url", "file", "command", "python", "stream")
 
 
@@ -128,6 +130,9 @@ def read_cues(given: Record | None, *, pauses: bool) -> Mapping[str, str]:
             raise Problem(("cues", name), f"has {_NONCE} more than once: at most once")
         if not text.strip():
             raise Problem(("cues", name), "must not be blank")
+        for word in _PLACE.findall(text):
+            if difflib.get_close_matches(word.lower(), ["nonce"], cutoff=0.7) and word != "nonce":
+                raise Problem(("cues", name), f"has a place that stands for nothing: {_NONCE} does")
     return MappingProxyType(dict(given))
 
 

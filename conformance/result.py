@@ -118,16 +118,24 @@ def result_document(
         sets=profile.sets,
         rules=rules,
         summary=summarise(rules),
-        actions=actions_of(tools),
+        actions=actions_of(tools, shown=profile.shows_effects),
         fuzz=fuzz,
         exit=exit_of(rules, profile, finished=facts.finished),
     )
 
 
-def actions_of(tools: Sequence[str] | None) -> Actions:
-    """Count the guarded actions that a run triggered, by tool, as far as they were observed."""
+def actions_of(tools: Sequence[str] | None, *, shown: bool) -> Actions:
+    """
+    Count the guarded actions that a run triggered, by tool, as far as they were observed.
+
+    Args:
+        tools: of each that was seen; ``None`` where none was looked for.
+        shown: whether the host shows what ran at all.
+    """
     if tools is None:
         return Actions(triggered=0, note="")
+    if not shown:
+        return Actions(triggered=0, note="nothing shows what ran: declare effects")
     counted = sorted(Counter(tools).items())
     note = ", ".join(f"{tool} {count}" for tool, count in counted)
     return Actions(triggered=len(tools), note=note or "none was observed")
@@ -199,7 +207,9 @@ def exit_of(rules: Sequence[RuleResult], profile: Profile, *, finished: bool) ->
     if unclear and not profile.allow_inconclusive:
         return Exit(code=UNUSABLE, why=f"inconclusive: {_some(unclear)}")
     counted = "one rule" if len(judged) == 1 else f"{len(judged)} rules"
-    return Exit(code=OK, why=f"{counted} judged, none failed that counts")
+    unseen = sum(rule.verdict == "not-judged" for rule in rules)
+    rest = f"; {unseen} not judged" if unseen else ""
+    return Exit(code=OK, why=f"{counted} judged, none failed that counts{rest}")
 
 
 def _some(ids: Sequence[str], most: int = 5) -> str:

@@ -67,9 +67,10 @@ class Page:
         for line in printable_lines(clipped(text, _BLOCK)):
             first = "" if lines else label
             lines += self._lines(line, indent=indent, label=first, hang=True)
-        for shown in lines[:_BLOCK_LINES]:
+        cut = len(lines) > _BLOCK_LINES + 1  # the line that says so would take one, too
+        for shown in lines[:_BLOCK_LINES] if cut else lines:
             self._put(shown)
-        if len(lines) > _BLOCK_LINES:
+        if cut:
             more = f"... ({len(lines) - _BLOCK_LINES} more lines)"
             self._wrapped(more, indent=indent, label="", hang=True)
 

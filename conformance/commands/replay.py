@@ -61,6 +61,8 @@ def replay(case_id: str, **given: Any) -> None:
         click.echo(f"  expected  {kept.expected}")
         click.echo(f"  then      {kept.seen}")
         click.echo(f"  now       {became.seen}")
+        if became.became == "not repeated" and given["profile_path"] is None:
+            click.echo("  hint      with --profile, name the one that it was found with")
         sys.exit(CODES[became.became])
 
 

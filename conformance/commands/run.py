@@ -19,9 +19,11 @@ from hostproof.conformance.commands.shared import (
     what_was_asked,
     write_reports,
 )
+from hostproof.conformance.embedded_run import EMBEDDED_NAME
 from hostproof.conformance.gate import PLAIN_RUN, Gate
 from hostproof.conformance.opened_host import opened_host
 from hostproof.conformance.plain_run import check_is_agui
+from hostproof.conformance.profile import PROFILE_FILE
 from hostproof.conformance.redaction import Redactor
 from hostproof.conformance.result import result_document
 from hostproof.reports.printable import printable
@@ -57,6 +59,8 @@ def run(**given: Any) -> None:
             asked = what_was_asked(given, stack)
             with shown_progress("judging", quiet=given["quiet"]) as progress:
                 document = judge(asked, progress)
+        if asked.name == EMBEDDED_NAME:
+            click.echo(f"no TARGET, and no {PROFILE_FILE} here: judged is {EMBEDDED_NAME}", err=True)
         write_reports(document, given["json_path"], given["junit_path"])
         _show(document, aside=STDOUT in (given["json_path"], given["junit_path"]))
         sys.exit(document.exit.code)

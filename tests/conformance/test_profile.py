@@ -274,6 +274,8 @@ MISTAKES = [
     ({"endpoints": {"main": {"keep_pauses": 1}}}, "endpoints.main.keep_pauses", "keeps_pauses?"),
     ({"a\nb": 1}, '"a\\nb"', "is no key"),
     ({"callers": two(carol={})}, "callers.carol.headers", "is missing"),
+    ({"cues": {"plain": "say {nonse}"}}, "cues.plain", "stands for nothing"),
+    ({"cues": {"plain": "say {Nonce}"}}, "cues.plain", "stands for nothing"),
     ({"cues": {"fail": "f"}}, "cues.plain", "is missing"),
     ({"history": {}}, "history.mode", "Allowed: server, client."),
     ({"waivers": [{"rule": "r", "why": "w"}]}, "waivers[0].kind", "Allowed: known, by-design."),

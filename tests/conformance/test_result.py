@@ -193,6 +193,8 @@ def test_a_reason_is_shown_without_secrets():
 
 
 def test_actions_are_counted_by_tool():
-    assert actions_of(["pay", "wipe", "pay"]).triggered == 3
-    assert actions_of(["pay", "wipe", "pay"]).note == "pay 2, wipe 1"
-    assert actions_of([]).triggered == 0
+    assert actions_of(["pay", "wipe", "pay"], shown=True).triggered == 3
+    assert actions_of(["pay", "wipe", "pay"], shown=True).note == "pay 2, wipe 1"
+    assert actions_of([], shown=True).triggered == 0
+    assert "declare effects" in actions_of([], shown=False).note
+    assert actions_of(None, shown=True).note == ""
