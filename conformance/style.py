@@ -123,6 +123,8 @@ _YES_NAMES: Final = (
     "yes",
 )
 _NO_NAMES: Final = ("rejected", "declined", "denied", "reject", "decline", "deny", "no")
+TEXT: Final = "hostproof"
+"""What is said where any text will do."""
 
 
 def words_of(style: AnswerStyle, asked: Asked) -> Words:
@@ -179,7 +181,7 @@ def _is_flag(schema: Record) -> bool:
 def _example(schema: Json) -> Json:
     """Give a value that a simple schema takes."""
     if not is_record(schema):
-        return "hostproof"
+        return TEXT
     for name in ("const", "default"):
         if name in schema:
             return schema[name]
@@ -187,6 +189,7 @@ def _example(schema: Json) -> Json:
     if isinstance(choices, list) and choices:
         return choices[0]
     examples: dict[str, Json] = {
+        "string": TEXT,
         "number": schema.get("minimum", 0),
         "integer": schema.get("minimum", 0),
         "boolean": False,
@@ -194,7 +197,9 @@ def _example(schema: Json) -> Json:
         "object": {},
         "null": None,
     }
-    return examples.get(str(schema.get("type")), "hostproof")
+    kinds = schema.get("type")
+    listed = kinds if isinstance(kinds, list) else [kinds]
+    return next((examples[kind] for kind in listed if is_text(kind) and kind in examples), TEXT)
 
 
 def questions_of(exchange: Exchange, style: PauseStyle) -> tuple[Asked, ...]:
