@@ -28,6 +28,9 @@ PAIRS: Final[Mapping[str, str]] = {
 
 YES_WORDS: Final = tuple(PAIRS)
 NO_WORDS: Final = tuple(dict.fromkeys(PAIRS.values()))
+TEXT: Final = "hostproof"
+"""What is said where any text will do."""
+
 MOST_LEVELS: Final = 8
 """How deep a schema's alternatives are looked into."""
 
@@ -155,7 +158,7 @@ def _kinds(schema: Record) -> list[str]:
 def _example(schema: Json) -> Json:
     """Give a value that a simple schema takes."""
     if not is_record(schema):
-        return "hostproof"
+        return TEXT
     for name in ("const", "default"):
         if name in schema:
             return schema[name]
@@ -169,5 +172,6 @@ def _example(schema: Json) -> Json:
         "array": [],
         "object": {},
         "null": None,
+        "string": TEXT,
     }
-    return next((examples[kind] for kind in _kinds(schema) if kind in examples), "hostproof")
+    return next((examples[kind] for kind in _kinds(schema) if kind in examples), TEXT)

@@ -12,21 +12,37 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+import stat
 import subprocess
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from hostproof.conformance.asgi_app import attribute_named
 from hostproof.conformance.target import TargetError
 from hostproof.reference_impl.values import Json, Record, is_record, is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.profile_parts import EffectsAt
 
 COMMAND_SECONDS: Final = 10.0
+"""Longest time that a file, a command or a function is given."""
+
+MOST_BYTES: Final = 16_000_000
+"""Most that is read of a source."""
+
+MOST_DEPTH: Final = 100
+"""How deep the values of a row may be nested."""
+
+POLL_SECONDS: Final = 0.005
+CHUNK_BYTES: Final = 65_536
 WRITING_SECONDS: Final = (0.02, 0.1, 0.3)
 """How long a host is given to end a line that it is writing, each time it is looked at."""
 
@@ -62,33 +78,122 @@ async def rows_outside(at: EffectsAt, folder: Path | None) -> list[Record]:
 
 async def _rows_now(at: EffectsAt, folder: Path | None) -> list[Record]:
     if at.kind == "file":
-        return await asyncio.to_thread(_of_file, (folder or Path()) / at.place)
+        path = at.place if folder is None else folder / at.place
+        name = f"the file {os.path.basename(at.place)}"  # noqa: PTH119 - it may be no path at all
+        return await _on_worker(name, lambda: _of_file(path, name))
     if at.kind == "command":
-        return await asyncio.to_thread(_of_command, at.words, folder)
-    return await asyncio.to_thread(_of_function, at.place)
+        name = f"the command {at.words[0]}"
+        printed = await _printed(at.words, folder, name)
+        return await _on_worker(name, lambda: rows_in(printed.decode("utf-8", "replace"), name))
+    return await _on_worker(at.place, lambda: _of_function(at.place))
 
 
-def _of_file(path: Path) -> list[Record]:
+async def _on_worker(name: str, read: Callable[[], list[Record]]) -> list[Record]:
+    """
+    Read on a thread that may hang, or raise what it likes: it holds up neither us nor our end.
+
+    Raises:
+        NoEffectsError: it took too long, or raised.
+    """
+    loop = asyncio.get_running_loop()
+    waited: asyncio.Future[list[Record]] = loop.create_future()
+
+    def tell(rows: list[Record], error: NoEffectsError | None) -> None:
+        if waited.done():
+            return
+        if error is None:
+            waited.set_result(rows)
+        else:
+            waited.set_exception(error)
+
+    def work() -> None:
+        rows: list[Record] = []
+        problem: NoEffectsError | None = None
+        try:
+            rows = read()
+        except NoEffectsError as error:
+            problem = error
+        except BaseException as error:  # noqa: BLE001 - the user's function, SystemExit and all
+            problem = NoEffectsError(f"{name} raised {type(error).__name__}")
+        with suppress(RuntimeError):  # the run is over, and nobody waits
+            loop.call_soon_threadsafe(tell, rows, problem)
+
+    threading.Thread(target=work, name="hostproof-effects", daemon=True).start()
     try:
-        return rows_in(path.read_text(encoding="utf-8"))
+        async with asyncio.timeout(COMMAND_SECONDS):
+            return await waited
+    except TimeoutError:
+        raise _too_slow(name) from None
+
+
+def _of_file(path: Path | str, name: str) -> list[Record]:
+    try:
+        # A pipe that nobody writes to would block already when it is opened.
+        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(number, "rb") as file:  # noqa: PTH123 - it is open already
+            if not stat.S_ISREG(os.fstat(number).st_mode):
+                raise NoEffectsError(f"{name} cannot be read: it is no regular file")
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise _too_large(name)
+        return rows_in(data.decode("utf-8"), name)
     except FileNotFoundError:
         return []
-    except (OSError, UnicodeDecodeError):
-        raise NoEffectsError(f"the file {path.name} cannot be read as text") from None
+    except (OSError, ValueError):
+        raise NoEffectsError(f"{name} cannot be read as text") from None
 
 
-def _of_command(words: Sequence[str], folder: Path | None) -> list[Record]:
+async def _printed(words: Sequence[str], folder: Path | None, name: str) -> bytes:
+    """Run a command, and give what it printed; it is killed if it takes, or prints, too much."""
     try:
-        ran = subprocess.run(  # noqa: S603 - the user's own command
-            list(words), cwd=folder, capture_output=True, timeout=COMMAND_SECONDS, check=False
+        process = subprocess.Popen(  # noqa: S603, ASYNC220 - the user's own command
+            list(words),
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
-    except OSError:
-        raise NoEffectsError(f"the command {words[0]} cannot be started") from None
-    except subprocess.TimeoutExpired:
-        raise NoEffectsError(f"the command {words[0]} took over {COMMAND_SECONDS:g} s") from None
-    if ran.returncode != 0:
-        raise NoEffectsError(f"the command {words[0]} ended with {ran.returncode}")
-    return rows_in(ran.stdout.decode("utf-8", "replace"))
+    except (OSError, ValueError):
+        raise NoEffectsError(f"{name} cannot be started") from None
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
+    try:
+        printed = await _read(process, process.stdout.fileno(), name)
+    finally:
+        if process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        process.stdout.close()
+    if process.returncode != 0:
+        raise NoEffectsError(f"{name} ended with {process.returncode}")
+    return printed
+
+
+async def _read(process: subprocess.Popen[bytes], output: int, name: str) -> bytes:
+    """Read what a process prints until it ends; what it leaves behind is not waited for."""
+    os.set_blocking(output, False)
+    deadline = time.monotonic() + COMMAND_SECONDS
+    printed = bytearray()
+    while True:
+        has_ended = process.poll() is not None
+        while data := _available(output):
+            printed += data
+            if len(printed) > MOST_BYTES:
+                raise _too_large(name)
+            await asyncio.sleep(0)
+        if has_ended:
+            return bytes(printed)
+        if time.monotonic() > deadline:
+            raise _too_slow(name)
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def _available(output: int) -> bytes:
+    try:
+        return os.read(output, CHUNK_BYTES)
+    except BlockingIOError:
+        return b""
 
 
 def _of_function(name: str) -> list[Record]:
@@ -98,35 +203,75 @@ def _of_function(name: str) -> list[Record]:
         raise NoEffectsError(str(error)) from None
     if not callable(found):
         raise NoEffectsError(f"{name} is no function")
+    return _checked(_plain(found(), name), name)
+
+
+def _plain(given: object, name: str) -> Json:
+    """Make plain JSON of what a function gave; what JSON has no form for becomes text."""
     try:
-        given = found()
-    except Exception as error:  # noqa: BLE001 - it is the user's
-        raise NoEffectsError(f"{name} raised {type(error).__name__}") from None
-    return _checked(given)
+        text = json.dumps(given, default=str)
+    except Exception:  # noqa: BLE001 - its own objects are asked for their text
+        raise NoEffectsError(f"{name} gives what is no JSON") from None
+    if len(text) > MOST_BYTES:
+        raise _too_large(name)
+    plain: Any = json.loads(text)
+    return plain
 
 
-def rows_in(text: str) -> list[Record]:
+def rows_in(text: str, name: str = "it") -> list[Record]:
     """
     Read rows from a text: a JSON list, an object with ``effects``, or an object a line.
+
+    Args:
+        text: what the source says.
+        name: what the source is called in an error.
 
     Raises:
         NoEffectsError: it is none of these.
     """
     try:
-        return _checked(json.loads(text))
+        return _checked(json.loads(text), name)
     except (ValueError, RecursionError):
         pass
     try:
-        return _checked([json.loads(line) for line in text.splitlines() if line.strip()])
+        # JSON strings may hold every other line end as it is.
+        lines = [line for line in text.split("\n") if line.strip()]
+        return _checked([json.loads(line) for line in lines], name)
     except (ValueError, RecursionError):
-        raise NoRowsError("it is neither a JSON list of effects nor one object a line") from None
+        raise NoRowsError(
+            f"{name} is neither a JSON list of effects nor one object a line"
+        ) from None
 
 
-def _checked(document: Json) -> list[Record]:
+def _checked(document: Json, name: str) -> list[Record]:
     rows = document.get("effects", [document]) if is_record(document) else document
-    if not isinstance(rows, list | tuple) or not all(map(is_record, rows)):
-        raise NoEffectsError("it gives no list of objects, one for each execution")
-    return [dict(row) for row in rows]
+    if not isinstance(rows, list) or not all(map(is_record, rows)):
+        raise NoEffectsError(f"{name} gives no list of objects, one for each execution")
+    if _is_deep(rows):
+        raise NoEffectsError(f"{name} gives values that are nested over {MOST_DEPTH} deep")
+    return rows
+
+
+def _is_deep(rows: list[Json]) -> bool:
+    inside = rows
+    for _ in range(MOST_DEPTH):
+        inside = [
+            value
+            for one in inside
+            if isinstance(one, dict | list)
+            for value in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not inside:
+            return False
+    return True
+
+
+def _too_slow(name: str) -> NoEffectsError:
+    return NoEffectsError(f"{name} took over {COMMAND_SECONDS:g} s")
+
+
+def _too_large(name: str) -> NoEffectsError:
+    return NoEffectsError(f"{name} gives over {MOST_BYTES // 1_000_000} MB")
 
 
 def rows_of(rows: Iterable[Record], thread: str, marks: Sequence[str]) -> list[Record]:

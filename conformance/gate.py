@@ -18,7 +18,12 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from hostproof.conformance.answer_scenario import AnswerScenario
 from hostproof.conformance.case import Case, all_cases
-from hostproof.conformance.host_under_test import BudgetSpentError, HostUnderTest
+from hostproof.conformance.host_under_test import (
+    GONE,
+    BudgetSpentError,
+    HostGoneError,
+    HostUnderTest,
+)
 from hostproof.conformance.identifiers import Identifiers
 from hostproof.conformance.missing import missing_for, named_facts_missing
 from hostproof.conformance.outcome import Accepted, outcome_of
@@ -137,7 +142,11 @@ class Gate:
                 self.facts[case.id] = facts
 
     async def perform(self) -> None:
-        """Perform every case, then again those in which a rule was broken."""
+        """
+        Perform every case, then again those in which a rule was broken.
+
+        Those that restart the host come when all else is done: it may not come back.
+        """
         plain, *rest = cases = self.cases
         self.recordings[plain.id] = await self._one(plain, "first")
         self.progress(1, len(cases), plain.id)
@@ -145,8 +154,9 @@ class Gate:
             await self._again([plain])
             return
         wanted = [case for case in rest if not self._is_skipped(case)]
-        await self._all(wanted, len(cases))
-        await self._again(self._to_repeat())
+        for is_alone in (False, True):
+            await self._all([case for case in wanted if case.is_alone is is_alone], len(cases))
+            await self._again(self._to_repeat())
 
     @property
     def plain_run_is_good(self) -> bool:
@@ -165,14 +175,15 @@ class Gate:
         return missing is not None
 
     def _to_repeat(self) -> list[Case]:
-        """Choose the cases to perform again: the first that broke each rule, as many as kept."""
+        """Choose those to perform again now: the first that broke each rule, as many as kept."""
         broken: Counter[str] = Counter()
         chosen = []
         for case in self.cases:
             recording = self.recordings.get(case.id)
             named = self._broken_in(recording) if recording is not None else []
             broken.update(named)
-            if any(broken[name] <= MOST_REPEATED for name in named):
+            is_kept = any(broken[name] <= MOST_REPEATED for name in named)
+            if is_kept and case.id not in self.repeated:
                 chosen.append(case)
         return chosen
 
@@ -185,7 +196,7 @@ class Gate:
         ]
 
     async def _all(self, cases: Sequence[Case], total: int) -> None:
-        done = total - len(cases)
+        done = len(self.recordings) + len(self.skipped)
 
         async def perform(case: Case) -> None:
             nonlocal done
@@ -227,10 +238,12 @@ class Gate:
                 await perform(case)
 
     async def _one(self, case: Case, attempt: str) -> Recording:
+        if self.host.is_gone:
+            return Recording(case=case.facts(), unprepared=GONE)
         ids = Identifiers(f"{self.seed}/{attempt}")
         try:
             return await performed(self.host, case, ids)
-        except BudgetSpentError as error:
+        except (BudgetSpentError, HostGoneError) as error:
             return Recording(case=case.facts(), unprepared=str(error))
 
     def tools_run(self) -> list[str]:
@@ -308,6 +321,7 @@ async def performed(host: HostUnderTest, case: Case, ids: Identifiers) -> Record
 
     Raises:
         BudgetSpentError: the profile's number of requests is used up.
+        HostGoneError: the host did not come back after a restart.
     """
     if case.kind == "answer":
         return await AnswerScenario(host, case, ids).perform()

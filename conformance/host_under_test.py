@@ -36,12 +36,17 @@ JSON_HEADERS: Final = {
 }
 MOST_WAITS: Final = 2
 LONGEST_WAIT_SECONDS: Final = 5.0
+GONE: Final = "the host did not come back after a restart"
 OK: Final = 200
 TOO_MANY: Final = 429
 
 
 class BudgetSpentError(Exception):
     """The run has sent as many requests as the profile allows."""
+
+
+class HostGoneError(TargetError):
+    """The host did not come back after a restart; the message says what became of it."""
 
 
 class HostUnderTest:
@@ -59,6 +64,7 @@ class HostUnderTest:
     Attributes:
         requests: how many were sent so far.
         waits: how often the host asked us to slow down.
+        is_gone: whether it did not come back after a restart.
         guarded: what was seen of a tool that asks first; ``None`` before anybody looked.
         learning: held while somebody looks.
         listener: where a page's URLs lead, for a target on this machine.
@@ -82,6 +88,7 @@ class HostUnderTest:
         self._restart = restart
         self.requests = 0
         self.waits = 0
+        self.is_gone = False
         self.guarded: Guarded | None = None
         self.learning = asyncio.Lock()
         self.listener: Listener | None = None
@@ -232,13 +239,17 @@ class HostUnderTest:
         Nothing else may be on its way meanwhile.
 
         Raises:
-            TargetError: its process does not come back.
+            HostGoneError: its process does not come back.
         """
         if "restart" in self.profile.control_commands:
             return await self.control("restart", thread)
         if self._restart is None:
             return False
-        await self._restart()
+        try:
+            await self._restart()
+        except TargetError as error:
+            self.is_gone = True
+            raise HostGoneError(f"{GONE}: {error}") from None
         await self.target.aclose()  # its connections are gone
         self.target = HttpTarget(self.profile.target.url or "")
         return True
@@ -273,7 +284,7 @@ class HostUnderTest:
         if exchange.status != OK:
             what = "was not answered" if exchange.status is None else f"said {exchange.status}"
             raise NoEffectsError(f"the url {what}")
-        return rows_in(exchange.text)
+        return rows_in(exchange.text, "the url")
 
     async def _inside(
         self, method: str, url: str, query: str, caller: str | None, body: bytes

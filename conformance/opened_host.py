@@ -50,7 +50,8 @@ def _remote_place(profile: Profile) -> str | None:
     asked = [one.url for one in (profile.control, profile.observation) if one is not None]
     asked += [effects.place] if effects is not None and effects.kind == "url" else []
     elsewhere = [url for url in asked if profile.path_of(url) is None]
-    places = [profile.target.url, *elsewhere]
+    ready = profile.ready_url() if profile.target.start else None
+    places = [profile.target.url, ready, *elsewhere]
     return next((url for url in places if url is not None and not is_loopback(url)), None)
 
 

@@ -60,7 +60,9 @@ def run(**given: Any) -> None:
             with shown_progress("judging", quiet=given["quiet"]) as progress:
                 document = judge(asked, progress)
         if asked.name == EMBEDDED_NAME:
-            click.echo(f"no TARGET, and no {PROFILE_FILE} here: judged is {EMBEDDED_NAME}", err=True)
+            click.echo(
+                f"no TARGET, and no {PROFILE_FILE} here: judged is {EMBEDDED_NAME}", err=True
+            )
         write_reports(document, given["json_path"], given["junit_path"])
         _show(document, aside=STDOUT in (given["json_path"], given["junit_path"]))
         sys.exit(document.exit.code)

@@ -69,12 +69,21 @@ def stop(message: str, code: int = UNUSABLE) -> NoReturn:
 
 @contextmanager
 def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM end a command as Ctrl-C does: what it started is stopped, what it knows is told."""
+    """
+    Let SIGTERM end a command as Ctrl-C does: what it started is stopped, what it knows is told.
+
+    A shell that is no terminal's lets what it runs in the background ignore SIGINT.
+    """
+    is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    if is_ignored:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+        if is_ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager

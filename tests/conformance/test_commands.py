@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from hostproof.reports.document import ResultDocument
 
 PROGRAM = [sys.executable, "-c", "from hostproof.conformance.cli import main; main()"]
+IN_BACKGROUND = [
+    *PROGRAM[:2],
+    f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); {PROGRAM[2]}",
+]
+"""As a shell that is no terminal's starts what it runs in the background."""
+
 ROOT = Path(__file__).parent.parent.parent
 RULES = all_rules()
 QUICK = ("--rule", "reader.thread-id", "--rule", "live.good-run", "--quiet")
@@ -398,6 +404,47 @@ def test_a_host_that_cannot_be_started_is_one_line(start, words):
     assert words in said
 
 
+DYING = """
+import pathlib, sys
+if pathlib.Path("started").exists():
+    sys.exit("cannot open the database")
+pathlib.Path("started").touch()
+sys.path.insert(0, ROOT)
+import uvicorn
+from tests.pausing_app import Pausing, Ways
+uvicorn.run(Pausing(Ways(heeds=HEEDS)).app, port=PORT, log_level="error")
+"""
+AFTER_A_RESTART = ("effect.decides-after-a-restart", "pause.survives-a-restart")
+
+
+@pytest.mark.parametrize(
+    ("heeds", "verdict", "code"), [(True, "inconclusive", 2), (False, "failed", 1)]
+)
+def test_a_host_that_does_not_come_back_leaves_what_was_found(heeds, verdict, code):
+    with serving(agui_app.app) as url:  # a port that will be free
+        pass
+    port = re.findall(r":(\d+)/", url)[0]
+    text = DYING.replace("ROOT", repr(str(ROOT))).replace("PORT", port)
+    Path("dying.py").write_text(text.replace("HEEDS", str(heeds)))
+    Path("hostproof.toml").write_text(
+        f"version = 1\n[target]\nurl = '{url}'\nstart = '{sys.executable} dying.py'\n"
+        "[effects]\nurl = '/effects'\n[endpoints.main]\nkeeps_pauses = true\ndurable = true\n"
+    )
+    named = ("live.good-run", "effect.no-never-runs", *AFTER_A_RESTART)
+    rules = [word for name in named for word in ("--rule", name)]
+    found = ended("run", "--quiet", "--json", "r.json", *rules)
+    assert found.exit_code == code, found.output
+    document = written("r.json")
+    assert document.run.finished
+    unclear = dict.fromkeys(AFTER_A_RESTART, "inconclusive")
+    assert verdicts(document) == {named[0]: "passed", named[1]: verdict, **unclear}
+    after = [rule for rule in document.rules if rule.id in AFTER_A_RESTART]
+    why = [rule.reason.text for rule in after if rule.reason is not None]
+    assert len(why) == 2
+    assert all(one.startswith("the host did not come back after a restart") for one in why)
+    assert any("cannot open the database" in one for one in why)
+
+
 def test_what_is_polled_after_a_start_needs_one():
     assert "--start" in ends_in_a_line(2, "run", "--ready", "http://127.0.0.1:1/", "--quiet")
 
@@ -432,9 +479,9 @@ def test_start_needs_a_url():
 
 
 @contextmanager
-def program(*words):
+def program(*words, command=PROGRAM):
     process = subprocess.Popen(
-        [*PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         yield process
@@ -503,12 +550,23 @@ def test_a_database_that_is_none_is_named():
 
 # Ctrl-C.
 
+INTERRUPTS = pytest.mark.parametrize(
+    ("number", "command"),
+    [
+        (signal.SIGINT, PROGRAM),
+        (signal.SIGTERM, PROGRAM),
+        (signal.SIGINT, IN_BACKGROUND),
+        (signal.SIGTERM, IN_BACKGROUND),
+    ],
+    ids=["ctrl-c", "term", "ctrl-c-in-background", "term-in-background"],
+)
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_keeps_what_it_found(number):
+
+@INTERRUPTS
+def test_an_interrupted_run_keeps_what_it_found(number, command):
     with serving(agui_app.slow) as url:
         agui_app.RUNS.clear()
-        with program("run", url, "--quiet", "--json", "r.json") as process:
+        with program("run", url, "--quiet", "--json", "r.json", command=command) as process:
             deadline = time.monotonic() + 20
             while len(agui_app.RUNS) < 30:
                 assert time.monotonic() < deadline
@@ -527,12 +585,13 @@ def test_an_interrupted_run_keeps_what_it_found(number):
     assert "inconclusive" in found.values()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_stops_the_host_that_it_started(number):
+@INTERRUPTS
+def test_an_interrupted_run_stops_the_host_that_it_started(number, command):
     with serving(agui_app.app) as url:  # a port that will be free
         pass
     port = int(re.findall(r":(\d+)/", url)[0])
-    with program("run", url, "--start", starting(port, "slow"), "--quiet") as process:
+    words = ("run", url, "--start", starting(port, "slow"), "--quiet")
+    with program(*words, command=command) as process:
         deadline = time.monotonic() + 20
         while not listens(port):
             assert time.monotonic() < deadline

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shlex
+import signal
+import subprocess
 import sys
+import time
+from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -51,6 +57,66 @@ def paid_badly():
     return [1]
 
 
+class Unsayable:
+    def __str__(self):
+        raise RuntimeError("secret")
+
+
+class Ungettable(dict[str, object]):
+    def get(self, *_given):
+        raise RuntimeError("secret")
+
+
+def nested(depth):
+    value: list[object] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def circle():
+    row: dict[str, object] = {}
+    row["secret"] = row
+    return [row]
+
+
+def ends():
+    raise SystemExit("secret")
+
+
+def interrupts():
+    raise KeyboardInterrupt
+
+
+def with_odd_values():
+    return ({"day": date(2026, 1, 2), "pair": (1, 2), 5: None},)
+
+
+def ungettable():
+    return [Ungettable(tool="pay")]
+
+
+def blocks():
+    time.sleep(3600)
+
+
+HOSTILE = {
+    "tuple keys": lambda: [{("secret",): 1}],
+    "circle": circle,
+    "too deep for us": lambda: [{"secret": nested(effect_sources.MOST_DEPTH)}],
+    "deep": lambda: [{"secret": nested(900)}],
+    "very deep": lambda: [{"secret": nested(50_000)}],
+    "no text": lambda: [{"secret": Unsayable()}],
+    "huge number": lambda: [{"secret": 10**5000}],
+    "generator": lambda: ({} for _ in range(2)),
+    "nothing": lambda: None,
+    "ends": ends,
+    "interrupts": interrupts,
+}
+hostile = HOSTILE["circle"]
+"""What the test at hand takes."""
+
+
 # Text.
 
 
@@ -75,12 +141,21 @@ def test_any_text_gives_rows_or_says_that_it_has_none(text):
 @pytest.mark.parametrize(
     "text",
     ["5", "null", '"x"', "[1]", '[{"a": 1}, []]', '{"effects": 1}', '{"effects": [1]}', "{} x",
-     '{"a": 1}\n[]', "<html>", "[" * 100_000, '{"a":' * 100_000],
+     '{"a": 1}\n[]', "<html>", '{"a": 1}\x0b{"a": 1}', '{"a": 1}\u2028{"a": 1}',
+     '[{"a": ' + "[" * 200 + "]" * 200 + "}]", '[{"a": ' + "[" * 900 + "]" * 900 + "}]",
+     '[{"a": ' + "1" * 5000 + "}]", "[" * 100_000, '{"a":' * 100_000],
     ids=lambda text: text[:12],
 )  # fmt: skip
 def test_what_is_no_list_of_objects_is_none(text):
     with pytest.raises(NoEffectsError):
         rows_in(text)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("character", ["\u2028", "\u2029", "\x85", "\x7f", "\xa0"])
+def test_a_line_ends_at_its_line_feed_only(character, end):
+    rows = [{"to": f"a{character}b"}, {"to": character}]
+    assert rows_in("".join(json.dumps(row, ensure_ascii=False) + end for row in rows)) == rows
 
 
 def test_an_empty_text_has_no_rows():
@@ -124,6 +199,28 @@ def test_a_file_that_shows_no_rows_says_so(tmp_path, content):
         outside(tmp_path.parent, kind="file", place=tmp_path.name)
 
 
+def test_only_a_regular_file_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for place in (str(tmp_path / "pipe"), "/dev/zero", str(tmp_path)):
+        with pytest.raises(NoEffectsError, match="cannot be read") as raised:
+            outside(kind="file", place=place)
+        assert Path(place).name in str(raised.value)
+    with pytest.raises(NoEffectsError, match="cannot be read"):
+        outside(kind="file", place="a\0b")
+
+
+def test_a_file_is_read_as_far_as_the_most(tmp_path, monkeypatch):
+    (tmp_path / "e.jsonl").write_text(LINES)
+    monkeypatch.setattr(effect_sources, "MOST_BYTES", len(LINES))
+    assert outside(tmp_path, kind="file", place="e.jsonl") == ROWS
+    monkeypatch.setattr(effect_sources, "MOST_BYTES", len(LINES) - 1)
+    for at in ({"kind": "file", "place": "e.jsonl"}, {"kind": "command", "words": CAT}):
+        with pytest.raises(NoEffectsError, match=r"(file e\.jsonl|command cat) gives over"):
+            outside(tmp_path, **at)
+    with pytest.raises(NoEffectsError, match="gives over"):
+        outside(kind="python", place=f"{HERE}:paid")
+
+
 def test_a_command_is_run_in_the_profiles_folder(tmp_path):
     (tmp_path / "e.jsonl").write_text(LINES)
     assert outside(tmp_path, kind="command", words=CAT) == ROWS
@@ -153,6 +250,46 @@ def test_a_command_that_takes_too_long_is_stopped(monkeypatch):
         outside(kind="command", words=python("import time; time.sleep(60)"))
 
 
+NOTING = "import os, pathlib; pathlib.Path('pid').write_text(str(os.getpid())); "
+
+
+def is_gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_a_command_that_prints_for_ever_is_killed(tmp_path):
+    words = python(NOTING + "\nwhile True: print('secret' * 5000)")
+    with pytest.raises(NoEffectsError, match="gives over 16 MB") as raised:
+        outside(tmp_path, kind="command", words=words)
+    assert "secret" not in str(raised.value)
+    assert is_gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_command_is_killed_when_nobody_waits_for_it(tmp_path):
+    noted = tmp_path / "pid"
+
+    async def cancelled():
+        at = EffectsAt(kind="command", words=python(NOTING + "import time; time.sleep(3600)"))
+        task = asyncio.create_task(rows_outside(at, tmp_path))
+        while not (noted.exists() and noted.read_text()):  # noqa: ASYNC110 - another process's
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(cancelled())
+    assert is_gone(int(noted.read_text()))
+
+
+def test_what_a_command_leaves_behind_is_not_waited_for():
+    begun = time.monotonic()
+    assert outside(kind="command", words=("sh", "-c", "sleep 5 & echo '[]'")) == []
+    assert time.monotonic() - begun < 4
+
+
 HERE = "tests.conformance.test_effect_sources"
 
 
@@ -177,6 +314,53 @@ def test_a_function_that_gives_no_rows_says_so(name, said):
     with pytest.raises(NoEffectsError, match=said) as raised:
         outside(kind="python", place=name)
     assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_a_function_does_it_only_gives_no_rows(name, monkeypatch):
+    monkeypatch.setattr(sys.modules[HERE], "hostile", HOSTILE[name])
+    with pytest.raises(NoEffectsError, match=f"^{HERE}:hostile (gives|raised) ") as raised:
+        outside(kind="python", place=f"{HERE}:hostile")
+    assert "secret" not in str(raised.value)
+
+
+def test_the_values_of_a_function_become_plain():
+    (row,) = outside(kind="python", place=f"{HERE}:with_odd_values")
+    assert row == {"day": "2026-01-02", "pair": [1, 2], "5": None}
+    (row,) = outside(kind="python", place=f"{HERE}:ungettable")
+    assert type(row) is dict
+    assert row == {"tool": "pay"}
+
+
+def test_values_may_be_nested_as_deep_as_the_most(monkeypatch):
+    deepest = [{"a": nested(effect_sources.MOST_DEPTH - 3)}]
+    monkeypatch.setattr(sys.modules[HERE], "hostile", lambda: deepest)
+    assert (
+        outside(kind="python", place=f"{HERE}:hostile") == deepest == rows_in(json.dumps(deepest))
+    )
+
+
+def test_a_function_that_blocks_is_left_behind(monkeypatch):
+    monkeypatch.setattr(effect_sources, "COMMAND_SECONDS", 0.05)
+    with pytest.raises(NoEffectsError, match=r":blocks took over 0\.05 s"):
+        outside(kind="python", place=f"{HERE}:blocks")
+
+
+def test_a_function_that_blocks_does_not_hold_up_ctrl_c():
+    code = f"""
+import asyncio, signal
+from hostproof.conformance.effect_sources import rows_outside
+from hostproof.conformance.profile_parts import EffectsAt
+import {HERE}
+signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+asyncio.run(rows_outside(EffectsAt(kind="python", place="{HERE}:blocks"), None))
+"""
+    root = Path(__file__).parent.parent.parent
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, timeout=9, check=False, stderr=subprocess.PIPE
+    )
+    assert ran.returncode in (130, -signal.SIGINT), ran.stderr
 
 
 def from_url(exchange):

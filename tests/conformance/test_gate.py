@@ -437,3 +437,15 @@ def test_control_elsewhere_needs_leave_as_the_target_does():
     with pytest.raises(TargetError, match=r"192\.0\.2\.1.*--allow-remote"):
         guard(host.profile, Leave())
     guard(host.profile, Leave(remote=True))
+
+
+@pytest.mark.parametrize("ready", ["http://192.0.2.1:8000/health", "http://example.com/"])
+def test_a_url_that_is_polled_elsewhere_needs_leave_as_the_target_does(ready):
+    at = {"url": "http://127.0.0.1:1/agui", "start": "host", "ready": ready}
+    profile = profile_from({"version": 1, "target": at})
+    with pytest.raises(TargetError, match=r"--allow-remote") as raised:
+        guard(profile, Leave())
+    assert ready in str(raised.value)
+    guard(profile, Leave(remote=True))
+    for near in ("http://127.0.0.1:2/health", "/health", "http://localhost:2/"):
+        guard(profile_from({"version": 1, "target": at | {"ready": near}}), Leave())

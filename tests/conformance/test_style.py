@@ -59,6 +59,19 @@ from tests.conformance.recorded import FINISHED, STARTED, problem, stream
             {"a": False, "confirmed": True},
             {"a": False, "confirmed": False},
         ),
+        (
+            {
+                "properties": {
+                    "approved": {"type": "boolean"},
+                    "n": {"type": ["integer", "null"], "minimum": 2},
+                    "odd": {"type": [{}, "file", "null"]},
+                    "none": {"type": []},
+                },
+                "required": ["approved", "n", "odd", "none"],
+            },
+            {"approved": True, "n": 2, "odd": None, "none": "hostproof"},
+            {"approved": False, "n": 2, "odd": None, "none": "hostproof"},
+        ),
         ({"properties": {"by": {"type": "string"}}}, USUAL.yes, USUAL.no),
         ({"properties": ["approved"]}, USUAL.yes, USUAL.no),
         # one boolean beside others may mean anything; one that says no is turned round
@@ -100,8 +113,10 @@ def test_a_schema_gives_the_words(schema, yes, no):
     assert made_from(schema) == Words(yes, no)
 
 
+TYPES = ("string", "boolean", "array", "object", "null", "integer", "number")
 SIMPLE = st.one_of(
-    st.sampled_from(["string", "boolean", "array", "object", "null"]).map(lambda t: {"type": t}),
+    st.sampled_from(TYPES).map(lambda t: {"type": t}),
+    st.lists(st.sampled_from(TYPES), min_size=1, unique=True).map(lambda t: {"type": t}),
     st.builds(
         lambda kind, least: {"type": kind, "minimum": least},
         st.sampled_from(["integer", "number"]),
