@@ -191,7 +191,7 @@ def test_rows_that_name_only_the_thread_beside_are_seen(habits, verdict):
 
 
 def test_a_case_is_excused_by_its_own_429_alone():
-    slowed = []
+    slowed: list[str] = []
     right = Paying()
 
     def script(request):
