@@ -99,8 +99,17 @@ class Looking:
             found = await self._host.effect_rows()
         except NoEffectsError as error:
             raise UnpreparedError(f"the effects cannot be read: {error}") from None
-        marks = [*thread.nonces, self._canary] if thread.id == self._own else thread.nonces
-        return tuple(rows_of(found, thread.id, marks))
+        if thread.id != self._own:
+            return tuple(rows_of(found, [thread.id], thread.nonces))
+        threads = [thread.id, self._beside] if self._beside else [thread.id]
+        return tuple(rows_of(found, threads, [*thread.nonces, self._canary]))
+
+    async def if_shown(self, thread: Conversation) -> tuple[Record, ...]:
+        """See what has run on a thread; nothing where the host shows no effects."""
+        try:
+            return await self.at(thread)
+        except UnpreparedError:
+            return ()
 
     async def _observed(self, thread: Conversation, *, needs_effects: bool) -> tuple[Record, ...]:
         rows: list[Record] = []

@@ -56,6 +56,8 @@ class AnswerScenario:
         self.ids = ids
         self.canary = ids.canary(case.id)
         self.others: list[Exchange] = []
+        self.unasked: tuple[Record, ...] = ()
+        self.twin: tuple[Record, ...] = ()
         self.follow: Follow = case.change.follow
         other = case.change.thread == "other"
         all_callers = case.change.caller == "other"
@@ -70,18 +72,23 @@ class AnswerScenario:
     async def perform(self) -> Recording:
         """Perform the case; what the host does is recorded, never raised."""
         facts = self.case.facts(self.canary)
-        waits_before = self.host.waits
         try:
             if not self.answer.asks:
                 return await self._unasked()
-            control, twin = await self._control() if self.answer.has_twin else (None, ())
+            control, self.twin = await self._control() if self.answer.has_twin else (None, ())
             if control is not None and not isinstance(outcome_of(control), Accepted):
                 if self.answer.cue == "two_at_once":
                     return Recording(case=facts, missing="two questions that can be answered")
-                return Recording(case=facts, control=control)
-            changed, after, seen = await self._own(twin)
+                return Recording(case=facts, control=control, ran=self.twin)
+            changed, after, seen = await self._own(self.twin)
         except UnpreparedError as error:
-            return Recording(case=facts, unprepared=str(error))
+            return Recording(
+                case=facts,
+                unprepared=str(error),
+                others=tuple(self.others),
+                unasked=self.unasked,
+                ran=(*self.twin, *self.unasked),
+            )
         except InexpressibleError as error:
             return Recording(case=facts, missing=str(error))
         return Recording(
@@ -92,7 +99,6 @@ class AnswerScenario:
             others=tuple(self.others),
             seen=seen,
             inside=self.looking.noted.document,
-            throttled=self.host.waits > waits_before,
         )
 
     async def _unasked(self) -> Recording:
@@ -315,6 +321,8 @@ class AnswerScenario:
         """
         Make a thread that the case's cue has paused.
 
+        Where it did not pause, what ran instead is seen first.
+
         Raises:
             UnpreparedError: the host did not pause.
         """
@@ -323,6 +331,8 @@ class AnswerScenario:
         self.others.append(exchange)
         wanted = 2 if self.answer.cue == "two_at_once" else 1
         if not thread.is_open or len(thread.asked) < wanted:
+            if self.answer.cue not in NOT_GUARDED:
+                self.unasked = await self.looking.if_shown(thread)
             raise UnpreparedError(
                 f"the cue {self.answer.cue} was answered with {outcome_of(exchange).describe()}, "
                 f"not with {'a pause' if wanted == 1 else 'two questions at once'}"

@@ -274,12 +274,12 @@ def _too_large(name: str) -> NoEffectsError:
     return NoEffectsError(f"{name} gives over {MOST_BYTES // 1_000_000} MB")
 
 
-def rows_of(rows: Iterable[Record], thread: str, marks: Sequence[str]) -> list[Record]:
-    """Choose the rows of a scenario: those that name its thread, or carry one of its marks."""
+def rows_of(rows: Iterable[Record], threads: Sequence[str], marks: Sequence[str]) -> list[Record]:
+    """Choose the rows of a scenario: those that name a thread of it, or carry one of its marks."""
     chosen = []
     for row in rows:
         text = json.dumps(row, ensure_ascii=False, default=str)
-        if row.get("thread") == thread or any(mark in text for mark in marks):
+        if row.get("thread") in threads or any(mark in text for mark in marks):
             chosen.append(row)
     return chosen
 

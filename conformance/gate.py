@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from hostproof.conformance.answer_scenario import AnswerScenario
@@ -23,6 +23,7 @@ from hostproof.conformance.host_under_test import (
     BudgetSpentError,
     HostGoneError,
     HostUnderTest,
+    noting_waits,
 )
 from hostproof.conformance.identifiers import Identifiers
 from hostproof.conformance.missing import missing_for, named_facts_missing
@@ -43,6 +44,8 @@ PLAIN_RUN: Final = "plain-run"
 MOST_REPEATED: Final = 10
 """Cases of one rule that are performed again, and findings of it that are kept and shown."""
 
+
+NO_CASE: Final = ("no-case", "no case of this release tries it")
 
 Verdict = Literal["passed", "failed", "not-judged", "inconclusive"]
 
@@ -249,8 +252,11 @@ class Gate:
     def tools_run(self) -> list[str]:
         """Name the tool of every guarded action that the run has triggered, as observed."""
         performed = [*self.recordings.values(), *self.repeated.values()]
-        seen = [one.seen for one in performed if one.seen is not None]
-        rows = (row for one in seen for row in (*one.control, *one.ended))
+        rows = [*(self.host.yes_rows or ())]
+        for one in performed:
+            rows += one.ran
+            if one.seen is not None:
+                rows += [*one.seen.control, *one.seen.ended]
         return [str(row.get("tool") or "unnamed") for row in rows]
 
     def verdicts(self) -> list[RuleVerdict]:
@@ -323,11 +329,16 @@ async def performed(host: HostUnderTest, case: Case, ids: Identifiers) -> Record
         BudgetSpentError: the profile's number of requests is used up.
         HostGoneError: the host did not come back after a restart.
     """
+    scenario: AnswerScenario | SharedScenario | Scenario
     if case.kind == "answer":
-        return await AnswerScenario(host, case, ids).perform()
-    if isinstance(case.change, SharedThread):
-        return await SharedScenario(host, case, ids).perform()
-    return await Scenario(host, case, ids).perform()
+        scenario = AnswerScenario(host, case, ids)
+    elif isinstance(case.change, SharedThread):
+        scenario = SharedScenario(host, case, ids)
+    else:
+        scenario = Scenario(host, case, ids)
+    with noting_waits() as waits:
+        recording = await scenario.perform()
+    return replace(recording, throttled=waits.count > 0)
 
 
 def _needs_leave(case: Case) -> bool:
@@ -346,9 +357,10 @@ def judged(rule: Rule, recording: Recording, profile: Profile) -> tuple[str, Bre
     if recording.missing:
         return "missing", recording.missing
     if recording.unprepared:
-        return "inconclusive", recording.unprepared
-    if recording.throttled:
-        return "inconclusive", "the host asked to slow down (429)"
+        ran = rule.judge(recording) if rule.on_unasked and recording.unasked else None
+        return (
+            ("failed", ran) if isinstance(ran, Breach) else ("inconclusive", recording.unprepared)
+        )
     if rule.contractual:
         case = next((one for one in all_cases() if one.id == recording.case.id), None)
         missing = None if case is None else named_facts_missing(case, profile)
@@ -359,6 +371,8 @@ def judged(rule: Rule, recording: Recording, profile: Profile) -> tuple[str, Bre
         if not isinstance(control, Accepted):
             return "inconclusive", f"the control run was {control.describe()}"
     found = rule.judge(recording)
+    if recording.throttled and not (isinstance(found, Breach) and found.ran):
+        return "inconclusive", "the host asked to slow down (429)"
     if isinstance(found, Unseen):
         return "missing", found.what
     return ("passed", None) if found is None else ("failed", found)
@@ -390,5 +404,5 @@ def _summed(
         return RuleVerdict(rule=rule, verdict="inconclusive", cases=cases, reason=reasons[0])
     if passed:
         return RuleVerdict(rule=rule, verdict="passed", cases=cases)
-    reason = missing[0] if missing else ("no-case", "no case of this release tries it")
+    (reason, _), *_ = Counter(missing).most_common(1) or [(NO_CASE, 0)]
     return RuleVerdict(rule=rule, verdict="not-judged", cases=0, reason=reason)

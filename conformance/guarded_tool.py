@@ -1,7 +1,8 @@
 """
 What is known of a tool of the host's that asks first: its name, and how it is asked about.
 
-One run is begun to see it, and left unanswered; a profile may say the name.
+One run is begun to see it, and left unanswered; a profile may say the name. Another is answered
+with a yes where a case has to know that what it runs can be seen.
 
 Source: docs/profile.md.
 """
@@ -11,12 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from hostproof.conformance.answer_looking import Looking
 from hostproof.conformance.conversation import Conversation, body_text
 from hostproof.conformance.style import InexpressibleError
+from hostproof.strategies.decisions import SAYS_YES, entry
 
 if TYPE_CHECKING:
     from hostproof.conformance.host_under_test import HostUnderTest
     from hostproof.conformance.identifiers import Identifiers
+    from hostproof.reference_impl.values import Record
 
 ENDPOINT: Final = "main"
 CUE: Final = "check_in"
@@ -61,15 +65,43 @@ async def guarded_tool(host: HostUnderTest, ids: Identifiers) -> Guarded:
     return host.guarded
 
 
+async def rows_of_yes(host: HostUnderTest, ids: Identifiers) -> tuple[Record, ...]:
+    """Say what is seen to run on a plain yes to a tool that asks first; looked at once a run."""
+    async with host.learning:
+        if host.yes_rows is None:
+            host.yes_rows = await _answered_with_yes(host, ids)
+    return host.yes_rows
+
+
+async def _answered_with_yes(host: HostUnderTest, ids: Identifiers) -> tuple[Record, ...]:
+    thread = await _asking(host, ids, "yes")
+    if thread is None or not thread.is_open:
+        return ()
+    try:
+        answer = thread.answer("answer", [entry(SAYS_YES)], "")
+    except InexpressibleError:
+        return ()
+    request = host.run_request(ENDPOINT, body_text(answer))
+    thread.note(answer, await host.send_good(request))
+    looking = Looking(host, thread.id, own=thread.id, beside="", callers=(host.main_caller,))
+    return await looking.if_shown(thread)
+
+
+async def _asking(host: HostUnderTest, ids: Identifiers, name: str) -> Conversation | None:
+    """Have the host ask about a call on a thread; ``None`` where no cue makes it ask."""
+    if not host.profile.main_endpoint.keeps_pauses or CUE not in host.profile.cues:
+        return None
+    thread = Conversation.begun(host.profile, ids, "guarded-tool", name)
+    body = thread.message("pause", CUE)
+    thread.note(body, await host.send_good(host.run_request(ENDPOINT, body_text(body))))
+    return thread
+
+
 async def _asked_about(host: HostUnderTest, ids: Identifiers) -> Guarded:
     """Have the host ask about a call, and see which tool it is of."""
     profile = host.profile
-    if not profile.main_endpoint.keeps_pauses or CUE not in profile.cues:
-        return Guarded()
-    thread = Conversation.begun(profile, ids, "guarded-tool", "probe")
-    body = thread.message("pause", CUE)
-    thread.note(body, await host.send_good(host.run_request(ENDPOINT, body_text(body))))
-    if not thread.is_open:
+    thread = await _asking(host, ids, "probe")
+    if thread is None or not thread.is_open:
         return Guarded()
     asked = thread.asked[0]
     called = {name for name in thread.tools.values() if name != profile.pause.tool}

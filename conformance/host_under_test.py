@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
@@ -21,7 +23,7 @@ from hostproof.conformance.target import TargetError
 from hostproof.reference_impl.values import is_record, is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from hostproof.conformance.guarded_tool import Guarded
@@ -49,6 +51,28 @@ class HostGoneError(TargetError):
     """The host did not come back after a restart; the message says what became of it."""
 
 
+@dataclass(slots=True)
+class Waits:
+    """How often the host asked to slow down what is sent here: *count*."""
+
+    count: int = 0
+
+
+_noting: ContextVar[Waits | None] = ContextVar("waits", default=None)
+"""Where a case's own waits are counted: cases run side by side."""
+
+
+@contextmanager
+def noting_waits() -> Iterator[Waits]:
+    """Count how often the host asks to slow down what is sent in here, and nowhere else."""
+    waits = Waits()
+    token = _noting.set(waits)
+    try:
+        yield waits
+    finally:
+        _noting.reset(token)
+
+
 class HostUnderTest:
     """
     Sends requests to the host of a profile.
@@ -66,6 +90,7 @@ class HostUnderTest:
         waits: how often the host asked us to slow down.
         is_gone: whether it did not come back after a restart.
         guarded: what was seen of a tool that asks first; ``None`` before anybody looked.
+        yes_rows: what was seen to run on a plain yes to it; ``None`` before anybody looked.
         learning: held while somebody looks.
         listener: where a page's URLs lead, for a target on this machine.
     """
@@ -90,6 +115,7 @@ class HostUnderTest:
         self.waits = 0
         self.is_gone = False
         self.guarded: Guarded | None = None
+        self.yes_rows: tuple[Record, ...] | None = None
         self.learning = asyncio.Lock()
         self.listener: Listener | None = None
 
@@ -147,8 +173,28 @@ class HostUnderTest:
             exchange = await self._once(request)
             if exchange.status != TOO_MANY:
                 return exchange
-            self.waits += 1
+            self._note_waits(1)
             await asyncio.sleep(_wait_of(exchange))
+        return await self._once(request)
+
+    async def send_at_once(self, requests: Sequence[Request]) -> list[Exchange]:
+        """
+        Send requests side by side; a 429 to one of them is a refusal, and not waited out.
+
+        Raises:
+            BudgetSpentError: as :meth:`send`.
+        """
+        exchanges = list(await asyncio.gather(*map(self._once, requests)))
+        self.note_refused(exchanges)
+        return exchanges
+
+    async def send_once(self, request: Request) -> Exchange:
+        """
+        Send a request; a 429 is an answer like any other.
+
+        Raises:
+            BudgetSpentError: as :meth:`send`.
+        """
         return await self._once(request)
 
     async def send_good(self, request: Request) -> Exchange:
@@ -177,7 +223,7 @@ class HostUnderTest:
         self, requests: Sequence[Request], others: Sequence[Target] = ()
     ) -> list[Exchange]:
         """
-        Send requests so that their last bytes go at once; a 429 is not waited out, but counted.
+        Send requests so that their last bytes go at once; a 429 is a refusal, and not waited out.
 
         Args:
             requests: 2 to 16 requests, each with a body.
@@ -198,8 +244,20 @@ class HostUnderTest:
             entries.append((target, request))
         self._spend(len(requests))
         exchanges = await race(entries, self.limits)
-        self.waits += sum(exchange.status == TOO_MANY for exchange in exchanges)
+        self.note_refused(exchanges)
         return exchanges
+
+    def _note_waits(self, count: int) -> None:
+        self.waits += count
+        noted = _noting.get()
+        if noted is not None:
+            noted.count += count
+
+    def note_refused(self, exchanges: Sequence[Exchange]) -> None:
+        """Count the 429s of requests sent at once, where they left none to be served."""
+        refused = sum(exchange.status == TOO_MANY for exchange in exchanges)
+        if all(exchange.status != OK for exchange in exchanges):
+            self._note_waits(refused)
 
     def _spend(self, requests: int) -> None:
         if self.requests + requests > self.profile.limits.requests:

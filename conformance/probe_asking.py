@@ -140,7 +140,7 @@ class Asking:
         if at.kind == "stream":
             return rows_in_streams(thread.exchanges, at.place, thread.nonces)
         try:
-            return rows_of(await self.host.effect_rows(), thread.id, thread.nonces)
+            return rows_of(await self.host.effect_rows(), [thread.id], thread.nonces)
         except NoEffectsError as error:
             self.trouble = str(error)
             return None

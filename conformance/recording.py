@@ -163,6 +163,10 @@ class Recording:
         inside: the observation of the case's thread in the end, where it was looked at.
         fetched: how often something was fetched from URLs of the case's own; ``None`` where
             it has none.
+        unasked: what ran on a thread whose question is not answered, or never came.
+        ran: every guarded action seen to run that *seen* does not hold.
+        yes_seen: whether a plain yes was seen to run its call, where a case needs that to prove
+            anything.
         shared: what was seen inside, for a thread id that two callers used.
     """
 
@@ -179,6 +183,9 @@ class Recording:
     seen: Seen | None = None
     inside: Record | None = None
     fetched: int | None = None
+    unasked: tuple[Record, ...] = ()
+    ran: tuple[Record, ...] = ()
+    yes_seen: bool = False
     shared: Shared | None = None
 
     @property

@@ -11,22 +11,27 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from hostproof.conformance.case import all_cases
 from hostproof.conformance.catalogue import rule_of
+from hostproof.conformance.conversation import Conversation, body_text
 from hostproof.conformance.exchange import Request
 from hostproof.conformance.findings import shown_words
 from hostproof.conformance.gate import judged, performed
 from hostproof.conformance.identifiers import Identifiers
 from hostproof.conformance.kept import KeptError
+from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Facts, Owed, Recording
 from hostproof.conformance.rule import Breach
 
 if TYPE_CHECKING:
+    from hostproof.conformance.exchange import Exchange
     from hostproof.conformance.host_under_test import HostUnderTest
     from hostproof.conformance.kept_case import KeptCase
     from hostproof.conformance.redaction import Redactor
+
+MAIN: Final = "main"
 
 Became = Literal["fixed", "still failing", "changed", "not repeated"]
 
@@ -75,6 +80,18 @@ async def _performed(kept: KeptCase, host: HostUnderTest) -> Recording:
 
 
 async def _sent(kept: KeptCase, host: HostUnderTest, redactor: Redactor) -> Recording:
+    facts = Facts(
+        id=kept.case,
+        area=kept.case,
+        kind="body",
+        situation="fresh",
+        endpoint=kept.endpoint,
+        owed=Owed(code=None, status=200),
+        canary="",
+    )
+    plain = outcome_of(await _plain(kept, host))
+    if not isinstance(plain, Accepted):
+        return Recording(case=facts, unprepared=f"a plain run was {plain.describe()}")
     exchanges = [
         await host.send(
             Request(
@@ -86,13 +103,12 @@ async def _sent(kept: KeptCase, host: HostUnderTest, redactor: Redactor) -> Reco
         )
         for request in kept.requests
     ]
-    facts = Facts(
-        id=kept.case,
-        area=kept.case,
-        kind="body",
-        situation="fresh",
-        endpoint=kept.endpoint,
-        owed=Owed(code=None, status=200),
-        canary="",
-    )
     return Recording(case=facts, changed=tuple(exchanges[-1:]))
+
+
+async def _plain(kept: KeptCase, host: HostUnderTest) -> Exchange:
+    """Begin a plain run: a host that takes none refuses the kept bytes for reasons of its own."""
+    endpoint = kept.endpoint if kept.endpoint in host.profile.endpoints else MAIN
+    ids = Identifiers(secrets.token_hex(8))
+    body = Conversation.begun(host.profile, ids, "replay", "plain").message("run")
+    return await host.send_good(host.run_request(endpoint, body_text(body)))

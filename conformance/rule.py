@@ -43,11 +43,13 @@ class Breach:
         expected: what the rule demands here.
         seen: what the host did.
         place: where in the answer it was seen, or ``None``.
+        ran: whether something has run that must not have: no 429 on the way excuses that.
     """
 
     expected: str
     seen: str
     place: str | None = None
+    ran: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,8 @@ class Rule:
         applies: chooses its cases.
         judge: judges one recording.
         on_control: whether it judges even where the control run failed.
+        on_unasked: whether it judges even where the situation was not brought about, since a
+            guarded action ran where the host was to ask.
         contractual: whether its answer hangs on the facts an endpoint declares.
         fault: its first seeded fault.
         more_faults: others that break it, each in a way of its own.
@@ -120,6 +124,7 @@ class Rule:
     judge: Judge
     fault: Fault
     on_control: bool = False
+    on_unasked: bool = False
     contractual: bool = False
     more_faults: tuple[Fault, ...] = ()
 

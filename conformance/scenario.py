@@ -14,6 +14,7 @@ import asyncio
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
+from hostproof.conformance.answer_looking import Looking
 from hostproof.conformance.case import ASKING_RUNS, HUNG_UP
 from hostproof.conformance.conversation import (
     CALLS,
@@ -23,7 +24,8 @@ from hostproof.conformance.conversation import (
     body_text,
 )
 from hostproof.conformance.effect_sources import NoEffectsError, rows_in_streams, rows_of
-from hostproof.conformance.guarded_tool import guarded_tool
+from hostproof.conformance.guarded_tool import guarded_tool, rows_of_yes
+from hostproof.conformance.inside_reading import records
 from hostproof.conformance.outcome import Accepted, Refused, outcome_of
 from hostproof.conformance.recording import Recording
 from hostproof.conformance.style import InexpressibleError, open_calls, questions_of
@@ -66,11 +68,12 @@ class Scenario:
         self.slots: dict[str, str] = {}
         self.asked = False
         self.asked_aside = False
+        self.unasked: tuple[Record, ...] = ()
+        self.yes_seen = False
 
     async def perform(self) -> Recording:
         """Perform the case; what the host does is recorded, never raised."""
         facts = self.case.facts(self.canary)
-        waits_before = self.host.waits
         try:
             control, changed, after = await self._exchanges()
         except UnpreparedError as error:
@@ -82,11 +85,13 @@ class Scenario:
             control=control,
             changed=changed,
             after=after,
-            throttled=self.host.waits > waits_before,
             inside=self.inside,
             fetched=self._fetched(),
             asked=self.asked,
             asked_aside=self.asked_aside,
+            unasked=self.unasked,
+            ran=(*self.unasked, *rows_inside(self.inside)),
+            yes_seen=self.yes_seen,
         )
 
     async def _exchanges(
@@ -151,8 +156,11 @@ class Scenario:
         cue = {"failing-run": "fail", "concurrent-run": "slow"}.get(self.case.id, "plain")
         wanted = AT_ONCE if self.case.id == "concurrent-run" else 1
         bodies = [thread.message(f"run-{at}", cue) for at in range(wanted)]
-        sending = (self.host.send(self._request(one)) for one in bodies)
-        changed = tuple(await asyncio.gather(*sending))
+        requests = [self._request(one) for one in bodies]
+        if wanted == 1:
+            changed: tuple[Exchange, ...] = (await self.host.send(requests[0]),)
+        else:
+            changed = tuple(await self.host.send_at_once(requests))
         for body, exchange in zip(bodies, changed, strict=True):
             thread.note(body, exchange)
         after = await self.host.send_good(self._request(thread.message("after")))
@@ -175,10 +183,11 @@ class Scenario:
         patience = loop.time() + HANG_UP_SECONDS
         for number in count():
             body = thread.message(f"next-{number}")
-            exchange = await self.host.send(self._request(body))
+            exchange = await self.host.send_once(self._request(body))
             if not isinstance(outcome_of(exchange), Refused) or loop.time() > patience:
                 break
             await asyncio.sleep(POLL_SECONDS)
+        self.host.note_refused([exchange])
         if self.host.profile.observation is not None:
             self.inside = await self._look(thread, exchange)
         return exchange
@@ -198,7 +207,10 @@ class Scenario:
         asked = questions_of(exchange, self.host.profile.pause)
         self.asked = bool(asked)
         self.asked_aside = self.asked and self.host.profile.pause.kind == "custom"
-        if isinstance(outcome, Accepted) and not (asks or calls or asked):
+        if self.case.id == "paused-run":
+            thread.note(body, exchange)
+            self.unasked = await self._looking(thread).if_shown(thread)
+        if isinstance(outcome, Accepted) and not (asks or calls or asked or self.unasked):
             raise UnpreparedError("the cue led to no call and no question")
         return exchange
 
@@ -220,19 +232,26 @@ class Scenario:
         if document is None and profile.observation is not None:
             raise UnpreparedError("the observation shows nothing of the thread")
         inside = {} if document is None else document
-        if self.case.area != FORGED or "effects" in inside or profile.effects is None:
+        if self.case.area != FORGED:
+            return inside
+        self.yes_seen = bool(await rows_of_yes(self.host, self.ids))
+        if profile.effects is None:
             return inside
         marks = [*thread.nonces, self.canary]
         if profile.effects.kind == "stream":
-            return {
-                **inside,
-                "effects": rows_in_streams([changed], profile.effects.place, marks),
-            }
-        try:
-            rows = await self.host.effect_rows()
-        except NoEffectsError as error:
-            raise InexpressibleError(f"effects that can be read: {error}") from None
-        return {**inside, "effects": rows_of(rows, thread.id, marks)}
+            rows = rows_in_streams([changed], profile.effects.place, marks)
+        else:
+            try:
+                found = await self.host.effect_rows()
+            except NoEffectsError as error:
+                raise InexpressibleError(f"effects that can be read: {error}") from None
+            rows = rows_of(found, [thread.id], marks)
+        return {**inside, "effects": [*rows_inside(inside), *rows]}
+
+    def _looking(self, thread: Conversation) -> Looking:
+        return Looking(
+            self.host, self.canary, own=thread.id, beside="", callers=(self.host.main_caller,)
+        )
 
     def _conversation(self, name: str) -> Conversation:
         return Conversation.begun(self.host.profile, self.ids, self.case.id, name)
@@ -298,6 +317,11 @@ class Scenario:
         exchange = await self.host.send_good(self._request(body))
         paused(thread, body, exchange, client=self.case.situation == "client-call")
         return thread
+
+
+def rows_inside(inside: Record | None) -> list[Record]:
+    """Give what an observation shows to have run."""
+    return records(None if inside is None else inside.get("effects"))
 
 
 def asking_cue(profile: Profile) -> str:

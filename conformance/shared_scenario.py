@@ -45,20 +45,13 @@ class SharedScenario:
     async def perform(self) -> Recording:
         """Perform the case; what the host does is recorded, never raised."""
         facts = self.case.facts(self.canary)
-        waits_before = self.host.waits
         try:
             first, changed, shared = await self._exchanges()
         except UnpreparedError as error:
             return Recording(case=facts, unprepared=str(error))
         except InexpressibleError as error:
             return Recording(case=facts, missing=str(error))
-        return Recording(
-            case=facts,
-            changed=changed,
-            others=first,
-            shared=shared,
-            throttled=self.host.waits > waits_before,
-        )
+        return Recording(case=facts, changed=changed, others=first, shared=shared)
 
     async def _exchanges(
         self,

@@ -43,6 +43,20 @@ UNSEEN: Final = Unseen("effects that show the call of the control's yes: see tha
 """Where not even a yes is seen to run anything, nothing seen proves nothing."""
 
 
+def seen_to_run(judge: Judge) -> Judge:
+    """Hold a rule for kept only where effects are seen at all: those of a yes, if one was said."""
+
+    def judge_seen(recording: Recording) -> Breach | Unseen | None:
+        found = judge(recording)
+        seen = recording.seen
+        if found is not None or seen is None or seen.control:
+            return found
+        shown = (*seen.paused, *seen.answered, *seen.ended)
+        return UNSEEN if seen.control_owed or not shown else None
+
+    return judge_seen
+
+
 def refused_as_owed(recording: Recording) -> Breach | None:
     """Demand the refusal that the answer owes: status, code and reason."""
     owed = recording.case.owed
@@ -70,7 +84,12 @@ def runs_what_is_owed(recording: Recording) -> Breach | Unseen | None:
     if ran == seen.owed or (seen.most is not None and ran <= seen.most):
         return None
     owed = _calls(seen.owed) if seen.most is None else f"at most {_calls(seen.most)}"
-    return Breach(expected=f"{owed} run after the answer", seen=f"{_calls(ran)} run", place=EFFECTS)
+    return Breach(
+        expected=f"{owed} run after the answer",
+        seen=f"{_calls(ran)} run",
+        place=EFFECTS,
+        ran=ran > (seen.owed if seen.most is None else seen.most),
+    )
 
 
 def counted(judge: Judge) -> Judge:
@@ -117,6 +136,7 @@ def runs_at_most_once(recording: Recording) -> Breach | None:
         expected="at most one call run after answers sent at once",
         seen=f"{_calls(len(seen.answered))} run",
         place=EFFECTS,
+        ran=True,
     )
 
 
@@ -134,20 +154,20 @@ def one_answer_wins(recording: Recording) -> Breach | None:
         expected=f"{_calls(owed)} run after the winning {'yes' if owed else 'no'}",
         seen=f"{_calls(len(seen.answered))} run",
         place=EFFECTS,
+        ran=len(seen.answered) > owed,
     )
 
 
 def waits(recording: Recording) -> Breach | Unseen | None:
     """Demand that nothing runs while the question is open."""
-    seen = recording.seen
-    if seen is None:
+    ran = recording.unasked if recording.seen is None else recording.seen.paused
+    if not ran:
         return None
-    if not seen.paused:
-        return UNSEEN if seen.control_owed and not seen.control else None
     return Breach(
         expected="no call run before the answer",
-        seen=f"{_calls(len(seen.paused))} run",
+        seen=f"{_calls(len(ran))} run" + ("" if recording.seen else ", and no question"),
         place=EFFECTS,
+        ran=True,
     )
 
 
@@ -157,7 +177,9 @@ def as_shown(recording: Recording) -> Breach | Unseen | None:
     compared = 0
     for row, tool in zip(seen.answered, seen.shown_tools, strict=False) if seen else ():
         if tool and row.get("tool") not in (None, tool, *_tools_of(seen)):
-            return Breach(expected="the tool that was shown", seen="another tool", place=EFFECTS)
+            return Breach(
+                expected="the tool that was shown", seen="another tool", place=EFFECTS, ran=True
+            )
     for row, shown in zip(seen.answered, seen.shown, strict=True) if seen else ():
         if shown is None or not is_record(row.get("arguments")):
             continue
@@ -167,8 +189,11 @@ def as_shown(recording: Recording) -> Breach | Unseen | None:
                 expected="the arguments that were shown",
                 seen="a call with other arguments",
                 place=EFFECTS,
+                ran=True,
             )
-    if seen is not None and seen.answered and not compared:
+    if seen is None or compared:
+        return None
+    if seen.answered or not any(is_record(row.get("arguments")) for row in seen.control):
         return Unseen("effects with their arguments, of calls that the page was shown")
     return None
 
@@ -198,7 +223,10 @@ def ends_as_owed(recording: Recording) -> Breach | None:
     if not seen.answerable or ran == owed:
         return None
     return Breach(
-        expected=f"{_calls(owed)} run in the end", seen=f"{_calls(ran)} run", place=EFFECTS
+        expected=f"{_calls(owed)} run in the end",
+        seen=f"{_calls(ran)} run",
+        place=EFFECTS,
+        ran=ran > owed,
     )
 
 
@@ -211,6 +239,7 @@ def runs_nothing_later(recording: Recording) -> Breach | None:
         expected="a later message runs nothing",
         seen=f"{_calls(len(seen.ended) - len(seen.answered))} more run",
         place=EFFECTS,
+        ran=True,
     )
 
 
@@ -225,6 +254,7 @@ def runs_only_the_approved(recording: Recording) -> Breach | Unseen | None:
                 expected="only calls that the answer says yes to",
                 seen="a call run that it does not",
                 place=EFFECTS,
+                ran=True,
             )
     return None
 
@@ -287,6 +317,7 @@ def consent_rule(
     sets: frozenset[RuleSet] = SAFETY,
     severity: Severity = "critical",
     cwe: int | None = None,
+    on_unasked: bool = False,
     source: tuple[str, str] = ("safety", "One yes, one run"),
 ) -> Rule:
     """Declare a rule on answers to a pause; by default one of ``safety`` on effects."""
@@ -302,6 +333,7 @@ def consent_rule(
         applies=lambda case: case.kind == "answer" and applies(case),
         judge=judge,
         fault=fault,
+        on_unasked=on_unasked,
     )
 
 

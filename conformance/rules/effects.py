@@ -30,6 +30,7 @@ from hostproof.conformance.rules.consent import (
     runs_only_what_is_covered,
     runs_unasked,
     runs_what_is_owed,
+    seen_to_run,
     shows_no_secrets,
     taken,
     waits,
@@ -81,13 +82,14 @@ RULES: Final = (
     consent_rule(
         "effect.waits-for-the-answer",
         "Run nothing while the question is open.",
-        waits,
+        seen_to_run(waits),
         Fault(
             name="host-acts-before-asking",
             build=Eager.of,
             shows_in=frozenset({"check_in-yes"}),
         ),
         lambda _case: True,
+        on_unasked=True,
     ),
     consent_rule(
         "effect.needs-a-decision",
@@ -132,7 +134,7 @@ RULES: Final = (
     consent_rule(
         "effect.later-turn-runs-nothing",
         "Run nothing of what was answered on a later message.",
-        counted(runs_nothing_later),
+        counted(seen_to_run(runs_nothing_later)),
         Fault(
             name="host-acts-again-on-a-later-turn",
             build=Repetitive.of,
@@ -173,7 +175,7 @@ RULES: Final = (
     consent_rule(
         "effect.race-runs-once",
         "Run the call at most once, however many answers arrive at the same moment.",
-        counted(runs_at_most_once),
+        counted(seen_to_run(runs_at_most_once)),
         Fault(name="host-loses-the-race", build=faults.loses_the_race),
         areas("race"),
         cwe=362,
@@ -223,7 +225,7 @@ RULES: Final = (
     consent_rule(
         "effect.arguments-as-shown",
         "Run the call with the arguments that were shown, whatever the answer carries.",
-        as_shown,
+        seen_to_run(as_shown),
         Fault(name="host-takes-edited-arguments", build=Editable.of),
         areas("binding", "yes"),
         cwe=345,

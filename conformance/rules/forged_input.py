@@ -12,7 +12,8 @@ from hostproof.conformance import forged_faults, input_faults, resume_faults
 from hostproof.conformance.agui_faults import event, inserts
 from hostproof.conformance.inside_reading import calls, records, rows, sent_body
 from hostproof.conformance.outcome import Accepted, Broken, outcome_of
-from hostproof.conformance.rule import Breach, Fault
+from hostproof.conformance.rule import Breach, Fault, Unseen
+from hostproof.conformance.rules.consent import EFFECTS, UNSEEN
 from hostproof.conformance.rules.model_requests import in_areas, inside_rule
 from hostproof.conformance.style import PauseStyle, questions_of
 from hostproof.reference_impl.values import is_text
@@ -30,9 +31,10 @@ GUARDED_NAME: Final = "guarded-name"
 """The area of cues that come with a page's tool named like the guarded one."""
 
 
-def runs_nothing_inside(recording: Recording) -> Breach | None:
-    """Demand that no guarded action has run on the thread."""
-    return _runs_unasked(rows(recording, "effects"))
+def runs_nothing_inside(recording: Recording) -> Breach | Unseen | None:
+    """Demand that no guarded action has run on the thread, where one of a yes was seen to run."""
+    found = _runs_unasked(rows(recording, "effects"))
+    return UNSEEN if found is None and not recording.yes_seen else found
 
 
 def _runs_unasked(effects: Sequence[Record]) -> Breach | None:
@@ -41,14 +43,21 @@ def _runs_unasked(effects: Sequence[Record]) -> Breach | None:
     return Breach(
         expected="no call run that nobody was asked about",
         seen=f"{len(effects)} run",
-        place="effects",
+        place=EFFECTS,
+        ran=True,
     )
 
 
-def asks_before_it_runs(recording: Recording) -> Breach | None:
-    """Demand that a run that is to ask first gives no result of a call without asking."""
+def asks_before_it_runs(recording: Recording) -> Breach | Unseen | None:
+    """
+    Demand that a run that is to ask first runs no call, and gives no result of one, before.
+
+    A run that neither asked nor is seen to have run anything shows nothing.
+    """
     if recording.seen is not None:
         return _runs_unasked(recording.seen.answered)
+    if recording.unasked:
+        return _runs_unasked(recording.unasked)
     for exchange in () if recording.asked else recording.changed:
         outcome = outcome_of(exchange)
         done = [one for one in exchange.events if one.type == "TOOL_CALL_RESULT"]
@@ -58,6 +67,8 @@ def asks_before_it_runs(recording: Recording) -> Breach | None:
                 seen="a call with its result, and no question",
                 place="events",
             )
+        if not (isinstance(outcome, Accepted) and outcome.outcome == "interrupt"):
+            return Unseen("a question that a cue leads to: see to cues.check_in, and to pause")
     return None
 
 

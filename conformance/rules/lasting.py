@@ -18,6 +18,7 @@ from hostproof.conformance.rules.consent import (
     consent_rule,
     counted,
     runs_what_is_owed,
+    seen_to_run,
     yes_runs,
 )
 from hostproof.conformance.rules.model_requests import inside_rule
@@ -35,7 +36,7 @@ def stays_open(recording: Recording) -> Breach | Unseen | None:
     if seen is not None and not all(seen.held):
         return Breach(expected="a question that waits", seen="nothing open", place="pauses")
     if seen is not None and seen.paused:
-        return Breach(expected="no call run meanwhile", seen="a call run", place=EFFECTS)
+        return Breach(expected="no call run meanwhile", seen="a call run", place=EFFECTS, ran=True)
     return yes_runs(recording)
 
 
@@ -67,6 +68,7 @@ def asks_each_time(recording: Recording) -> Breach | None:
         expected="a later call that is asked about",
         seen="a later call run unasked",
         place=EFFECTS,
+        ran=True,
     )
 
 
@@ -109,7 +111,7 @@ RULES = (
     consent_rule(
         "effect.asks-each-time",
         "Ask about a later call, unless remembering an answer was offered.",
-        asks_each_time,
+        seen_to_run(asks_each_time),
         Fault(name="host-remembers-a-yes-for-the-session", build=faults.remembers_a_yes),
         areas("remembered"),
         cwe=863,

@@ -415,13 +415,13 @@ def test_a_stream_is_no_source_that_can_be_asked():
     ],
 )
 def test_a_row_belongs_to_its_thread_or_its_word(thread, marks, calls):
-    assert [row["callId"] for row in rows_of(ROWS, thread, marks)] == calls
+    assert [row["callId"] for row in rows_of(ROWS, [thread], marks)] == calls
 
 
 @given(WHOLE_VALUES, st.from_regex(r"[a-z]{3,8}", fullmatch=True))
 def test_a_word_is_found_wherever_it_stands(value, word):
-    assert rows_of([{"deep": [{"er": value}, {word: 1}]}], "t", [word])
-    assert rows_of([{"deep": [value, f"to {word}."]}], "t", [word])
+    assert rows_of([{"deep": [{"er": value}, {word: 1}]}], ["t"], [word])
+    assert rows_of([{"deep": [value, f"to {word}."]}], ["t"], [word])
 
 
 # Streams.

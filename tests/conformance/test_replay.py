@@ -111,3 +111,26 @@ def test_bytes_of_a_fuzzed_case_are_sent_again_with_todays_headers(tmp_path):
     broken = replayed(fuzzed, RULES["live.no-server-error"].fault.build)
     assert (broken.became, broken.seen) == ("changed", "a server error (HTTP 500)")
     assert replayed(fuzzed).became == "fixed"
+
+
+@pytest.mark.parametrize("elsewhere", ["/nowhere", "/agui"])
+def test_a_fuzzed_case_is_not_fixed_by_a_host_that_refuses_everything(tmp_path, elsewhere):
+    case = kept("live.failure-is-told", tmp_path)
+    sent = KeptRequest(method="POST", path="", headers=(), body=b'{"threadId": 7}')
+    fuzzed = replace(
+        case, mode="fuzz", rule="live.no-server-error", case="a drawn body", requests=(sent,)
+    )
+
+    async def once(profile):
+        url = profile.target.url.rsplit("/", 1)[0] + elsewhere
+        callers = {} if elsewhere == "/agui" else profile.callers
+        target = replace(profile.target, url=url)
+        endpoints = {"main": replace(profile.main_endpoint, path="")}
+        there = replace(profile, target=target, endpoints=endpoints, callers=callers)
+        async with opened_host(there, Leave()) as host:
+            return await replay(fuzzed, host, Redactor(profile.everyone))
+
+    with embedded() as profile:
+        found = asyncio.run(once(profile))
+    assert found.became == "not repeated"
+    assert found.seen.startswith("a plain run was refused")

@@ -312,7 +312,10 @@ SEEN = {
         [effects(owed=0), effects(PAID)],
         [effects(PAID, owed=0), effects(PAID, PAID), effects()],
     ),
-    "effect.race-runs-once": ([effects(PAID), effects(owed=0)], [effects(PAID, PAID)]),
+    "effect.race-runs-once": (
+        [effects(PAID), effects(owed=0, control=(PAID,))],
+        [effects(PAID, PAID)],
+    ),
 }
 
 

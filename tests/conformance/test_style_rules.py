@@ -13,8 +13,9 @@ from hostproof.conformance.rules.consent import (
     each_on_its_own,
     runs_only_what_is_covered,
     runs_what_is_owed,
-    waits,
+    seen_to_run,
 )
+from hostproof.conformance.rules.consent import waits as waits_alone
 from hostproof.conformance.rules.forged_input import asks_before_it_runs
 from hostproof.conformance.rules.stored_history import one_result_each
 from tests.conformance.recorded import FINISHED, POST, STARTED, recording, stream
@@ -63,6 +64,7 @@ def test_a_run_that_stopped_to_ask_says_so(exchange, aside, holds):
     assert (found is None) is holds
 
 
+waits = seen_to_run(waits_alone)
 ROW = {"tool": "pay", "arguments": {"amount": 10}, "callId": "p"}
 BIG = {"amount": 20}
 OTHER = {"tool": "pay", "arguments": BIG, "callId": "q"}
@@ -78,7 +80,7 @@ OTHER = {"tool": "pay", "arguments": BIG, "callId": "q"}
         (runs_what_is_owed, Seen(owed=0, control_owed=1, answered=(ROW,)), Breach),
         (waits, Seen(owed=1, control=(ROW,), control_owed=1), type(None)),
         (waits, Seen(owed=1, control_owed=1), Unseen),
-        (waits, Seen(owed=0, control_owed=0), type(None)),
+        (waits, Seen(owed=0, control_owed=0), Unseen),
         (waits, Seen(owed=1, control_owed=1, paused=(ROW,)), Breach),
         (each_on_its_own, Seen(owed=2, answered=(ROW, OTHER)), type(None)),
         (each_on_its_own, Seen(owed=1, answered=(ROW,), not_approved=(BIG,)), type(None)),
@@ -99,7 +101,6 @@ def test_nothing_is_proved_where_not_even_a_yes_is_seen_to_run(judge, seen, foun
         ([PAY, result("p"), FINISHED], False, False),
         ([PAY, result("p"), FINISHED], True, True),
         ([PAY, result("p"), INTERRUPTED], False, True),
-        ([PAY, FINISHED], False, True),
     ],
 )
 def test_a_result_that_says_that_a_call_waits_is_no_run_unasked(events, asked, holds):
