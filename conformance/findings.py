@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hostproof.conformance import exchange as wire
-    from hostproof.conformance.gate import CaseFinding
     from hostproof.conformance.kept_case import Mode
     from hostproof.conformance.redaction import Redactor
+    from hostproof.conformance.verdict import CaseFinding
 
 MAX_SHOWN_BODY: Final = 4_000
 MAX_EXCERPT: Final = 2_000

@@ -6,8 +6,8 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from hostproof.conformance.case import all_cases
-from hostproof.conformance.gate import CaseFinding, RuleVerdict
 from hostproof.conformance.recording import Facts, Owed, Recording
+from hostproof.conformance.verdict import CaseFinding, RuleVerdict
 from hostproof.reference_impl.refusals import catalogue
 from hostproof.reports.document import CodeCount, Fuzz
 

@@ -18,12 +18,13 @@ from hostproof.conformance.catalogue import rule_of
 from hostproof.conformance.conversation import Conversation, body_text
 from hostproof.conformance.exchange import Request
 from hostproof.conformance.findings import shown_words
-from hostproof.conformance.gate import judged, performed
+from hostproof.conformance.gate import performed
 from hostproof.conformance.identifiers import Identifiers
 from hostproof.conformance.kept import KeptError
 from hostproof.conformance.outcome import Accepted, outcome_of
 from hostproof.conformance.recording import Facts, Owed, Recording
 from hostproof.conformance.rule import Breach
+from hostproof.conformance.verdict import judged
 
 if TYPE_CHECKING:
     from hostproof.conformance.exchange import Exchange

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hostproof.conformance import profile_parts
-    from hostproof.conformance.gate import CaseFinding, RuleVerdict
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.rule import Rule
+    from hostproof.conformance.verdict import CaseFinding, RuleVerdict
     from hostproof.reports.document import FailOn, Verdict
     from hostproof.reports.finding import Finding
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hostproof.conformance.embedded_run import embedded
-from hostproof.conformance.gate import Gate, RuleVerdict
+from hostproof.conformance.gate import Gate
 from hostproof.conformance.opened_host import Leave, opened_host
 from hostproof.conformance.target import Limits
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from hostproof.conformance.profile import Profile
     from hostproof.conformance.rule import Fault, Rule, StyledBuild
+    from hostproof.conformance.verdict import RuleVerdict
 
 FAULTY_LIMITS: Final = Limits(
     deadline_seconds=4.0, head_seconds=3.0, max_bytes=1_000_000, grace_seconds=0.3

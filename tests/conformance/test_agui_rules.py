@@ -12,13 +12,13 @@ from hostproof.conformance.catalogue import all_rules
 from hostproof.conformance.coverage_page import coverage_page
 from hostproof.conformance.embedded_profile import DEPARTURES, embedded_profile
 from hostproof.conformance.exchange import Request
-from hostproof.conformance.gate import judged
 from hostproof.conformance.json_patch import PatchError, PatchTooLargeError, patched
 from hostproof.conformance.profile import default_profile
 from hostproof.conformance.recording import Seen
 from hostproof.conformance.rule import Breach
 from hostproof.conformance.rules import ag_ui_grammar, ag_ui_shapes
 from hostproof.conformance.rules_page import rules_page
+from hostproof.conformance.verdict import judged
 from tests.conformance import test_agui_shapes as shapes
 from tests.conformance import test_grammar as sequences
 from tests.conformance.recorded import (

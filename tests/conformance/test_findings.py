@@ -17,11 +17,11 @@ from hostproof.conformance.findings import (
     Keeper,
     shown_words,
 )
-from hostproof.conformance.gate import CaseFinding
 from hostproof.conformance.kept import load_case
 from hostproof.conformance.profile_parts import Caller
 from hostproof.conformance.redaction import Redactor
 from hostproof.conformance.rule import Breach
+from hostproof.conformance.verdict import CaseFinding
 from tests.conformance.recorded import (
     CANARY,
     POST,

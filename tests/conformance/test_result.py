@@ -10,11 +10,11 @@ from typing import get_args
 import pytest
 
 from hostproof.conformance.catalogue import all_rules
-from hostproof.conformance.gate import CaseFinding, RuleVerdict
 from hostproof.conformance.profile import default_profile
 from hostproof.conformance.profile_parts import Waiver
 from hostproof.conformance.result import RunFacts, actions_of, counts, result_document
 from hostproof.conformance.rule import Breach, Severity
+from hostproof.conformance.verdict import CaseFinding, RuleVerdict
 from hostproof.reports.document import FailOn
 from hostproof.reports.reading import read_document
 from tests.conformance.recorded import problem, recording

@@ -12,12 +12,13 @@ import pytest
 
 from hostproof.conformance.case import all_cases
 from hostproof.conformance.catalogue import all_rules
-from hostproof.conformance.gate import Gate, judged
+from hostproof.conformance.gate import Gate
 from hostproof.conformance.host_under_test import HostUnderTest, noting_waits
 from hostproof.conformance.profile import profile_from
 from hostproof.conformance.recording import Seen
 from hostproof.conformance.rule import Unseen
 from hostproof.conformance.target import Limits
+from hostproof.conformance.verdict import judged
 from tests.conformance.recorded import (
     FINISHED,
     POST,
