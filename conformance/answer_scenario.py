@@ -144,8 +144,9 @@ class AnswerScenario:
         paused = await self.looking.at(thread)
         if answer.stopped:
             await self._command("stop-after-spend", thread)
+        before = paused
         for number, setup in enumerate(answer.setup):
-            await self._set_up(thread, setup, f"setup-{number}")
+            before = await self._set_up(thread, setup, f"setup-{number}")
         if answer.again:
             await self._ask_again(thread)
         if answer.aside:
@@ -174,6 +175,7 @@ class AnswerScenario:
             control=control,
             control_owed=self._effects_of_yes() if answer.has_twin else 0,
             paused=paused,
+            before=len(before),
             held=held,
             shown_tools=tuple(thread.tools.get(str(row.get("callId"))) for row in answered),
             answered=answered,
@@ -222,21 +224,23 @@ class AnswerScenario:
         place.note(body, exchange)
         return exchange
 
-    async def _set_up(self, thread: Conversation, sent: tuple[Record, ...], run: str) -> None:
+    async def _set_up(
+        self, thread: Conversation, sent: tuple[Record, ...], run: str
+    ) -> tuple[Record, ...]:
+        """Send an answer that comes before the case's own, and see what it ran; it must be taken."""
         body = thread.answer(run, sent, self.canary)
         exchange = await self.host.send(self._request(body))
         self.others.append(exchange)
         if self.answer.stopped:
-            return
+            return ()
         thread.note(body, exchange)
-        if self.answer.breaks:
-            if not await self.looking.at(thread):
-                raise UnpreparedError("the run that was to break behind its call made none")
-            return
+        ran = await self.looking.at(thread)
         outcome = outcome_of(exchange)
-        if not isinstance(outcome, Accepted):
+        if self.answer.breaks and not ran:
+            raise UnpreparedError("the run that was to break behind its call made none")
+        if not self.answer.breaks and not isinstance(outcome, Accepted):
             raise UnpreparedError(f"an answer before it was {outcome.describe()}")
-        await self.looking.at(thread)
+        return ran
 
     async def _ask_again(self, thread: Conversation) -> None:
         """

@@ -93,6 +93,7 @@ class Seen:
         control: effects on the twin thread, whose pause was answered with a yes.
         control_owed: how many are owed there.
         paused: effects on the case's thread while it was paused.
+        before: how many effects there were before the answer, those of answers before it.
         answered: effects after the answer.
         ended: effects after what followed.
         ended_owed: how many are owed then.
@@ -115,6 +116,7 @@ class Seen:
     control: tuple[Record, ...] = ()
     control_owed: int = 0
     paused: tuple[Record, ...] = ()
+    before: int = 0
     answered: tuple[Record, ...] = ()
     ended: tuple[Record, ...] = ()
     ended_owed: int = 0

@@ -230,6 +230,20 @@ def ends_as_owed(recording: Recording) -> Breach | None:
     )
 
 
+def runs_nothing_again(recording: Recording) -> Breach | None:
+    """Demand that an answer that is sent again runs nothing, whatever the one before it ran."""
+    seen = recording.seen
+    more = 0 if seen is None else len(seen.answered) - max(seen.before, seen.owed)
+    if more <= 0:
+        return None
+    return Breach(
+        expected="an answer that is sent again runs nothing",
+        seen=f"{_calls(more)} more run",
+        place=EFFECTS,
+        ran=True,
+    )
+
+
 def runs_nothing_later(recording: Recording) -> Breach | None:
     """Demand that a message after the answer runs nothing of what was answered."""
     seen = recording.seen

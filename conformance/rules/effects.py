@@ -26,6 +26,7 @@ from hostproof.conformance.rules.consent import (
     one_answer_wins,
     recorded_once,
     runs_at_most_once,
+    runs_nothing_again,
     runs_nothing_later,
     runs_only_what_is_covered,
     runs_unasked,
@@ -126,7 +127,7 @@ RULES: Final = (
     consent_rule(
         "effect.replay-runs-nothing",
         "Run nothing again when an answer is sent again, as it was or otherwise.",
-        counted(runs_what_is_owed),
+        counted(seen_to_run(runs_nothing_again)),
         Fault(name="host-takes-a-replayed-answer", build=faults.answers_again),
         areas("replay"),
         cwe=294,
