@@ -227,7 +227,7 @@ class AnswerScenario:
     async def _set_up(
         self, thread: Conversation, sent: tuple[Record, ...], run: str
     ) -> tuple[Record, ...]:
-        """Send an answer that comes before the case's own, and see what it ran; it must be taken."""
+        """Send an answer that comes before the case's own and must be taken; see what it ran."""
         body = thread.answer(run, sent, self.canary)
         exchange = await self.host.send(self._request(body))
         self.others.append(exchange)
