@@ -69,13 +69,19 @@ FAULTS = [
 ]
 
 
+MOST_SEEDS = 6
+
+
 @pytest.mark.parametrize("rule_id", FAULTS)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_fault_is_found_and_made_small(rule_id):
-    result = fuzz_embedded(
-        fault=rule_of(rule_id).fault.build, bodies=1_000, seed=3, most_findings=1
-    )
-    found = [finding for finding in result.findings if finding.rule == rule_id]
+    build = rule_of(rule_id).fault.build
+    # What a seed draws hangs on the modules that are loaded: Hypothesis takes constants of theirs.
+    for seed in range(1, MOST_SEEDS + 1):
+        result = fuzz_embedded(fault=build, bodies=1_000, seed=seed, most_findings=1)
+        found = [finding for finding in result.findings if finding.rule == rule_id]
+        if found:
+            break
 
     assert found, [finding.rule for finding in result.findings]
     # Where bytes were damaged, their places hold on to what stands around them.
