@@ -19,6 +19,7 @@ from hostproof.conformance.effect_sources import NoEffectsError, rows_in, rows_o
 from hostproof.conformance.exchange import Exchange, Request
 from hostproof.conformance.http_target import HttpTarget
 from hostproof.conformance.last_byte import Racing, race
+from hostproof.conformance.set_up import prepared
 from hostproof.conformance.target import TargetError
 from hostproof.reference_impl.values import is_record, is_text
 
@@ -292,9 +293,7 @@ class HostUnderTest:
 
     async def restart(self, thread: str) -> bool:
         """
-        Restart the host: by its own command, or its process; false where neither is offered.
-
-        Nothing else may be on its way meanwhile.
+        Restart the host, with nothing else on its way; false where that is not offered.
 
         Raises:
             HostGoneError: its process does not come back.
@@ -309,7 +308,7 @@ class HostUnderTest:
             self.is_gone = True
             raise HostGoneError(f"{GONE}: {error}") from None
         await self.target.aclose()  # its connections are gone
-        self.target = HttpTarget(self.profile.target.url or "")
+        self.target = prepared(HttpTarget(self.profile.target.url or ""), self.profile.setup)
         return True
 
     async def aclose(self) -> None:

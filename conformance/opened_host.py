@@ -17,6 +17,7 @@ from hostproof.conformance.http_target import HttpTarget
 from hostproof.conformance.listener import listening
 from hostproof.conformance.owned_process import OwnedProcess, owned_process
 from hostproof.conformance.reachability import check_reachable, is_loopback
+from hostproof.conformance.set_up import prepared
 from hostproof.conformance.target import TargetError
 
 if TYPE_CHECKING:
@@ -105,11 +106,11 @@ async def opened_host(
                     REACHABLE_SECONDS, allowed.head_seconds, allowed.deadline_seconds
                 ),
             )
-            target = HttpTarget(at.url)
+            target = prepared(HttpTarget(at.url), profile.setup)
         elif at.app is not None:
             app = AsgiTarget(load_app(at.app), path=at.path, name=at.app)
             await app.start()
-            target = app
+            target = prepared(app, profile.setup)
         else:
             raise TargetError("nothing to test: give a URL or module:app, or a profile with one.")
         host = HostUnderTest(

@@ -32,6 +32,7 @@ from hostproof.conformance.profile_parts import (
     Observation,
     RuleSet,
     RunLimits,
+    SetUp,
     TargetAt,
     Waiver,
 )
@@ -115,6 +116,7 @@ class Profile:
         pause: how it pauses on the wire.
         answer: how a pause is answered.
         effects: where its effects can be read, if it offers no observation.
+        setup: a call for each thread before its first run, or None.
         observation: where its inside can be seen, or None.
         control: where it takes commands, or None.
         limits: how much to send, how long to wait, how much to take.
@@ -136,6 +138,7 @@ class Profile:
     pause: PauseStyle = _PAUSE
     answer: AnswerStyle = _ANSWER
     effects: EffectsAt | None = None
+    setup: SetUp | None = None
     endpoints: Mapping[str, Endpoint] = field(default_factory=lambda: ONE_ENDPOINT)
     observation: Observation | None = None
     control: Control | None = None
@@ -311,6 +314,7 @@ def profile_from(
             history=given.get("history", {}).get("mode", "server"),
             pause=read_pause(given.get("pause", {})),
             answer=read_answer(given.get("answer", {})),
+            setup=SetUp(**given["setup"]) if "setup" in given else None,
             effects=read_effects(given["effects"], people) if "effects" in given else None,
             endpoints=read_endpoints(
                 given.get("endpoints"), keeps_pauses="pause" in given or "answer" in given

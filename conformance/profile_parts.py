@@ -170,6 +170,22 @@ class EffectsAt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetUp:
+    """
+    A call that a host wants for each thread before its first run.
+
+    Attributes:
+        path: on the target's origin; ``{thread}`` in it is the thread's id.
+        method: how it is asked.
+        body: JSON to send, ``{thread}`` in its texts filled; ``MISSING`` for none.
+    """
+
+    path: str
+    method: str = "POST"
+    body: Json | Missing = MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
     """
     Where the host takes commands.

@@ -331,6 +331,10 @@ MISTAKES = [
     ({"effects": {"command": "a 'b"}}, "effects.command", "a quotation is not closed"),
     ({"effects": {"python": "paid"}}, "effects.python", "as module:function"),
     ({"effects": {"stream": "paid"}}, "effects.stream", "must contain {nonce}"),
+    ({"setup": {}}, "setup.path", "is missing"),
+    ({"setup": {"path": "threads"}}, "setup.path", "on the target's origin"),
+    ({"setup": {"path": "//h/t"}}, "setup.path", "on the target's origin"),
+    ({"setup": {"path": "/t", "method": "DELETE"}}, "setup.method", "must be one of POST"),
     # callers
     ({"callers": two(carol={"headers": {"a": "1"}})}, "callers.carol.headers", "that of alice"),
     ({"callers": two(carol={"headers": {"A": "1", "a": "2"}})}, "callers.carol.headers", "twice"),
