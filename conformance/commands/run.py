@@ -51,7 +51,7 @@ def run(**given: Any) -> None:
 
     TARGET is a URL (http://127.0.0.1:8000/agui) or an ASGI application with the
     path of its endpoint (module:app/agui). Without TARGET and profile, the
-    embedded reference host is judged by every rule.
+    embedded reference host is judged, by rules of every set.
     """
     with ending_well():
         check_writable(given["json_path"], given["junit_path"])

@@ -41,8 +41,6 @@ from hostproof.conformance.rules.consent import (
 if TYPE_CHECKING:
     from hostproof.reference_impl.styled_parts import StyledParts
 
-RESUME: Final = "ERR_RESUME_DECISION"
-
 
 def _takes_one_answer_at_a_time(parts: StyledParts) -> StyledParts:
     """Refuse an answer to several questions."""
